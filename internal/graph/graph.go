@@ -1,0 +1,118 @@
+// Package graph holds the job graph: operators, the edges between them and how
+// rows travel on each edge. Both front ends (SQL and the typed Go API) make
+// one, and the runtime runs it.
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/millstream-io/millstream/connector"
+	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/types"
+)
+
+// Ship says how rows travel on an edge.
+type Ship uint8
+
+const (
+	// Forward keeps rows in the same subtask; both ends have the same parallelism.
+	Forward Ship = iota
+	// Hash sends a row to the subtask that its key columns decide.
+	Hash
+	// Rebalance deals batches out in turn.
+	Rebalance
+	// Gather sends everything to subtask 0.
+	Gather
+)
+
+// String returns the name that plans print.
+func (s Ship) String() string { return [...]string{"forward", "hash", "rebalance", "gather"}[s] }
+
+// Graph is a job: nodes in topological order, inputs before consumers.
+type Graph struct {
+	Nodes []*Node
+}
+
+// Node is one operator, source or sink. Exactly one of Source, New and Sink is
+// set.
+type Node struct {
+	// ID is stable across runs of the same (and of a slightly changed) query:
+	// state is found again by it. Unique in the graph.
+	ID string
+	// Name is what plans, errors and metrics print: "WindowAggregate[3]".
+	Name string
+	// Detail is the rest of the line in plans.
+	Detail string
+	// Parallelism is the number of subtasks.
+	Parallelism int
+	Inputs      []Edge
+	// Out is the schema of the rows that the node emits; nil for sinks.
+	Out *types.Schema
+	// Source makes rows.
+	Source *Source
+	// New makes the operator of one subtask.
+	New func() (op.Operator, error)
+	// Sink takes rows.
+	Sink *Sink
+}
+
+// Source is a table that is read.
+type Source struct {
+	// Table is the name that errors print.
+	Table  string
+	Source connector.Source
+	// Watermark gives the watermark of a batch; nil where the table has none.
+	// It is used for one split's batches in order, in the source's task.
+	Watermark func() (WatermarkFn, error)
+	// SourceWatermark is set for WATERMARK FOR c AS SOURCE_WATERMARK().
+	SourceWatermark bool
+	// IdleTimeout in ms makes a silent split idle; 0 means never.
+	IdleTimeout int64
+	// Ops are made anew for each subtask, and run in the source's task before
+	// watermarks are computed: computed columns and pushed-down filters.
+	Ops []func() (op.Operator, error)
+}
+
+// WatermarkFn returns the largest watermark that the rows of a batch allow, and
+// false if they allow none (no rows, or only null times).
+type WatermarkFn func(rows connector.Chunk) (wm int64, ok bool, err error)
+
+// Sink is a table that is written.
+type Sink struct {
+	Table string
+	Sink  connector.Sink
+}
+
+// Edge is an input of a node.
+type Edge struct {
+	From *Node
+	Ship Ship
+	// Keys are the positions of the key columns, for Hash.
+	Keys []int
+}
+
+// String prints the graph, one node a line, inputs named by their IDs.
+func (g *Graph) String() string {
+	var b strings.Builder
+	for _, n := range g.Nodes {
+		fmt.Fprintf(&b, "%s: %s", n.ID, n.Name)
+		if n.Detail != "" {
+			b.WriteString(" " + n.Detail)
+		}
+		fmt.Fprintf(&b, " parallelism=%d", n.Parallelism)
+		for i, e := range n.Inputs {
+			if i == 0 {
+				b.WriteString(" <- ")
+			} else {
+				b.WriteString(", ")
+			}
+			b.WriteString(e.From.ID + " " + e.Ship.String())
+			if e.Ship == Hash {
+				fmt.Fprintf(&b, "%v", e.Keys)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,95 @@
+// Package state is the keyed store of an operator: tables whose rows are
+// addressed by batches of keys, kept in memory, written behind to an LSM tree
+// on disk, and saved by the runtime at barriers without the operator's help.
+//
+// A table is split in namespaces (the end of a window, say; 0 where there is
+// but one), and in key groups, by which it is spread over tasks. A row that was
+// made and removed between two checkpoints never reaches the disk; a namespace
+// is dropped as a whole.
+//
+// Rows may leave memory between two events of the operator, never during one:
+// slots are good until the operator's current event is over.
+package state
+
+import (
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/types"
+)
+
+// MaxParallelism is the number of key groups (pipeline.max-parallelism).
+const MaxParallelism = 128
+
+// Store holds the tables of one operator instance. It is used on the task's
+// goroutine only.
+type Store interface {
+	// Table declares a table, in Open. The same declaration must be made at
+	// each start; a table restored with another spec is an error that names
+	// both.
+	Table(spec Spec) (Table, error)
+}
+
+// Spec declares a table.
+type Spec struct {
+	// Name is unique within the operator.
+	Name string
+	// Key are the types of the key columns; none for a table with one row a
+	// namespace.
+	Key []types.Type
+	// Value are the types of the value columns. A new row's values are null
+	// where the type is nullable, and zero elsewhere.
+	Value []types.Type
+	// ByTask is set for tables that are not keyed by the stream's key: each
+	// instance has its own rows, which all go to instance 0 when the
+	// parallelism changes.
+	ByTask bool
+}
+
+// Table is a keyed table. Row order within a namespace is unspecified.
+type Table interface {
+	// Space returns namespace ns, which need not have rows. The result is
+	// good until the end of the event.
+	Space(ns int64) Space
+	// Namespaces returns the namespaces that have rows and are <= upTo, in
+	// ascending order, those on disk included.
+	Namespaces(upTo int64) ([]int64, error)
+	// First returns the smallest namespace that has rows.
+	First() (ns int64, ok bool, err error)
+	// Drop removes all rows of a namespace.
+	Drop(ns int64) error
+}
+
+// Space is one namespace of a table.
+type Space interface {
+	// Upsert finds or makes the rows of the given keys and writes their slots
+	// to slots (len(k.Rows) of them). It returns the indexes into slots of the
+	// rows that are new, each once, in order of first appearance. Rows that are
+	// on disk are brought back in one sorted batch.
+	Upsert(k *Keys, slots []int32) (fresh []int32, err error)
+	// Lookup is Upsert without making rows: the slot of a missing row is -1.
+	Lookup(k *Keys, slots []int32) error
+	// Cols returns the value columns; they are written in place, by slot, and
+	// Dirty must be told. The result is good until the next Upsert or Lookup.
+	Cols() []batch.Column
+	// Dirty says that the rows at slots were changed. (Upsert says so itself
+	// for the rows that it makes.)
+	Dirty(slots []int32)
+	// Delete removes rows. Their slots must not be used again in this event.
+	Delete(slots []int32)
+	// Scan calls f with the slots of all rows, at most max at a time, those on
+	// disk included. f may change and delete the rows it is given, and must
+	// not Upsert into this space.
+	Scan(max int, f func(slots []int32) error) error
+	// Keys returns the key columns of rows.
+	Keys(slots []int32) []batch.Vector
+	// Len returns the number of rows.
+	Len() (int, error)
+}
+
+// Keys is a batch of keys: the rows Rows (physical positions) of the columns
+// Cols. Hash has the hash of each position's key columns as batch.Hash gives
+// it, by physical position; it decides the key group.
+type Keys struct {
+	Cols []batch.Vector
+	Hash []uint64
+	Rows []int32
+}
