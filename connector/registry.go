@@ -1,0 +1,43 @@
+package connector
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+)
+
+var registry = struct {
+	sync.RWMutex
+	defs map[string]*Def
+}{defs: map[string]*Def{}}
+
+// Register makes a connector known under its name. Each connector's package calls it
+// from init; a program has the connectors whose packages it imports. It panics
+// for a second connector of the same name.
+func Register(d *Def) {
+	registry.Lock()
+	defer registry.Unlock()
+	if d.Name == "" || registry.defs[d.Name] != nil {
+		panic(fmt.Sprintf("connector: %q cannot be registered: no name, or it is taken", d.Name))
+	}
+	registry.defs[d.Name] = d
+}
+
+// Lookup returns the connector of that exact name, or nil.
+func Lookup(name string) *Def {
+	registry.RLock()
+	defer registry.RUnlock()
+	return registry.defs[name]
+}
+
+// All returns the known connectors, ordered by name.
+func All() []*Def {
+	registry.RLock()
+	defer registry.RUnlock()
+	out := make([]*Def, 0, len(registry.defs))
+	for _, d := range registry.defs {
+		out = append(out, d)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
