@@ -87,9 +87,15 @@ type Space interface {
 
 // Keys is a batch of keys: the rows Rows (physical positions) of the columns
 // Cols. Hash has the hash of each position's key columns as batch.Hash gives
-// it, by physical position; it decides the key group.
+// it, by physical position.
+//
+// The key group is that of Group where it is set, otherwise of Hash. A table
+// whose key has more columns than the stream's key (the values that COUNT
+// DISTINCT has seen, say) sets Group to the hash of the stream's key columns,
+// which decided the task that gets the row.
 type Keys struct {
-	Cols []batch.Vector
-	Hash []uint64
-	Rows []int32
+	Cols  []batch.Vector
+	Hash  []uint64
+	Group []uint64
+	Rows  []int32
 }
