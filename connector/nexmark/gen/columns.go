@@ -117,10 +117,9 @@ func coldPerson(epoch, r uint64) uint64 {
 	return epoch + 1 - active + lo(r, active+lead)
 }
 
-// Ints sets dst[i] for each row of the column's kind, and to 0 for the others. c is an Int or a Time.
+// Ints sets dst[i] for each row of the column's kind and leaves the others alone. c is an Int or a Time.
 func (b *Block) Ints(c Column, dst []int64) {
 	dst = dst[:len(b.n)]
-	clear(dst)
 	rows := b.rows[c.Kind()]
 	switch c {
 	case PersonID:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -154,8 +155,9 @@ func TestDisorderIsAPermutationOfEachGroup(t *testing.T) {
 	}
 }
 
-// What a column holds at the rows of other kinds is defined, and a block's memory is used again.
-func TestOtherKindsAreEmpty(t *testing.T) {
+// A column has nothing at the rows of other kinds, also where a block's memory is used again.
+func TestOtherKindsHaveNoValues(t *testing.T) {
+	const untouched = -77
 	g, err := New(Defaults(1000))
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +168,7 @@ func TestOtherKindsAreEmpty(t *testing.T) {
 		types := make([]int32, 100)
 		b.Types(types)
 		for c := range columnCount {
-			ints, off := bytesOf(7, 100), make([]int32, 101)
+			ints, off := slices.Repeat([]int64{untouched}, 100), make([]int32, 101)
 			var data []byte
 			if c.Type() == String {
 				data = b.Strings(c, off, []byte("before"))
@@ -174,7 +176,7 @@ func TestOtherKindsAreEmpty(t *testing.T) {
 				b.Ints(c, ints)
 			}
 			for i, k := range types {
-				empty := ints[i] == 0
+				empty := ints[i] == untouched
 				if c.Type() == String {
 					empty = off[i] == off[i+1]
 				}
@@ -187,14 +189,6 @@ func TestOtherKindsAreEmpty(t *testing.T) {
 			}
 		}
 	}
-}
-
-func bytesOf(v int64, n int) []int64 {
-	out := make([]int64, n)
-	for i := range out {
-		out[i] = v
-	}
-	return out
 }
 
 func TestValidate(t *testing.T) {
