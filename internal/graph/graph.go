@@ -62,19 +62,22 @@ type Source struct {
 	// Table is the name that errors print.
 	Table  string
 	Source connector.Source
-	// Watermark gives the watermark of a batch; nil where the table has none.
-	// It is used for one split's batches in order, in the source's task.
+	// Watermark gives the watermark of a chunk; nil where the table has none.
+	// It is used for one split's chunks in order, in the source's task, and
+	// sees them as the reader gave them, before Ops: rows that a pushed-down
+	// filter drops move the time, too.
 	Watermark func() (WatermarkFn, error)
 	// SourceWatermark is set for WATERMARK FOR c AS SOURCE_WATERMARK().
 	SourceWatermark bool
 	// IdleTimeout in ms makes a silent split idle; 0 means never.
 	IdleTimeout int64
-	// Ops are made anew for each subtask, and run in the source's task before
-	// watermarks are computed: computed columns and pushed-down filters.
+	// Ops are made anew for each subtask, and run in the source's task:
+	// computed columns and pushed-down filters. The watermark of a chunk is
+	// sent behind what they emit for it.
 	Ops []func() (op.Operator, error)
 }
 
-// WatermarkFn returns the largest watermark that the rows of a batch allow, and
+// WatermarkFn returns the largest watermark that the rows of a chunk allow, and
 // false if they allow none (no rows, or only null times).
 type WatermarkFn func(rows connector.Chunk) (wm int64, ok bool, err error)
 
