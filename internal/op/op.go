@@ -59,7 +59,11 @@ type Opener interface{ Open(c *Context) error }
 
 // WatermarkHandler is told when the combined watermark of all inputs rises. It
 // emits what is due and returns; the runtime then forwards the watermark that
-// it returns, unless that is not above the one forwarded before.
+// it returns, unless that is not above the one forwarded before. If the output
+// is full and the operator is a Resumer, forwarding waits for its Resume to end.
+//
+// In a restored job the first call after Open tells the watermark that the
+// operator had seen at the checkpoint, so that rows which were late stay late.
 type WatermarkHandler interface {
 	OnWatermark(wm int64, out Output) (forward int64, err error)
 }
