@@ -3,8 +3,8 @@ package ast
 import "github.com/millstream-io/millstream/internal/diag"
 
 // ColumnRef is a name in an expression: a column, table.column, column.field and so on; the binder finds out which.
-// A single part may also be a function that is called without parentheses, such as CURRENT_DATE, which the parser gives as
-// a Call.
+// A reserved word that is a function without parentheses, such as CURRENT_DATE, is a Call; but PI, which is not reserved, is a
+// ColumnRef, and means the function where no column has that name.
 type ColumnRef struct {
 	diag.Span
 	Parts []Ident
@@ -78,7 +78,21 @@ type IntervalLit struct {
 	Qualifier IntervalQualifier
 }
 
-// Unary is -x, +x, NOT x, or PRIOR-like prefix operators. Op is "-", "+" or "NOT".
+// IntervalExpr is INTERVAL x unit where x is no string: a number, a name or an expression in parentheses.
+type IntervalExpr struct {
+	diag.Span
+	X         Expr
+	Qualifier IntervalQualifier
+}
+
+// IntervalMinus is (l - r) qualifier: the distance of two times as an interval.
+type IntervalMinus struct {
+	diag.Span
+	L, R      Expr
+	Qualifier IntervalQualifier
+}
+
+// Unary is -x, +x or NOT x. Op is "-", "+" or "NOT".
 type Unary struct {
 	diag.Span
 	Op string
@@ -86,8 +100,7 @@ type Unary struct {
 }
 
 // Binary is l op r. Op is one of OR AND = <> < <= > >= || + - * / % and the period operators OVERLAPS, CONTAINS, EQUALS,
-// PRECEDES, SUCCEEDS, IMMEDIATELY PRECEDES, IMMEDIATELY SUCCEEDS, and the set operators of MULTISETs (MULTISET UNION,
-// MEMBER OF, SUBMULTISET OF, ...). != is given as <>.
+// PRECEDES, SUCCEEDS, IMMEDIATELY PRECEDES, IMMEDIATELY SUCCEEDS. OpPos is the place of the operator.
 type Binary struct {
 	diag.Span
 	Op    string
@@ -95,8 +108,7 @@ type Binary struct {
 	L, R  Expr
 }
 
-// IsTest is x IS [NOT] what. What is NULL, TRUE, FALSE, UNKNOWN, A SET, EMPTY, JSON, JSON VALUE, JSON OBJECT, JSON ARRAY or
-// JSON SCALAR.
+// IsTest is x IS [NOT] what. What is NULL, TRUE, FALSE, UNKNOWN, JSON, JSON VALUE, JSON OBJECT, JSON ARRAY or JSON SCALAR.
 type IsTest struct {
 	diag.Span
 	X    Expr
@@ -160,7 +172,8 @@ type Subquery struct {
 	Query *Query
 }
 
-// Case is CASE [operand] WHEN .. THEN .. [ELSE ..] END.
+// Case is CASE [operand] WHEN .. THEN .. [ELSE ..] END. WHEN a, b THEN r of the form with an operand is given as two branches
+// that share their result.
 type Case struct {
 	diag.Span
 	Operand Expr
@@ -213,12 +226,11 @@ type Index struct {
 	X, Index Expr
 }
 
-// FieldAccess is x.name where x is not itself a name, such as f(a).b or a[1].b. Star makes it x.*.
+// FieldAccess is x.name where x is not itself a name, such as f(a).b or a[1].b.
 type FieldAccess struct {
 	diag.Span
 	X    Expr
 	Name Ident
-	Star bool
 }
 
 // Symbol is a keyword that stands as an argument: a time unit (DAY, MILLISECOND, ...) or BOTH, LEADING, TRAILING of TRIM.
@@ -304,6 +316,8 @@ type JSONClauses struct {
 	OnError *JSONBehavior
 	// OnNull is empty, NULL or ABSENT.
 	OnNull string
+	// Passing are the arguments of PASSING x AS y.
+	Passing []SelectItem
 	// Format tells for each argument whether FORMAT JSON follows it; nil if it follows none.
 	Format []bool
 }
@@ -333,8 +347,6 @@ type Frame struct {
 	Rows    bool
 	Lo, Hi  Bound
 	Between bool
-	// Exclude is empty, CURRENT ROW, GROUP, TIES or NO OTHERS.
-	Exclude string
 }
 
 // BoundKind is the kind of a frame's bound.
@@ -356,36 +368,38 @@ type Bound struct {
 	Offset Expr
 }
 
-func (*ColumnRef) expr()    {}
-func (*Star) expr()         {}
-func (*NumberLit) expr()    {}
-func (*StringLit) expr()    {}
-func (*BinaryLit) expr()    {}
-func (*BoolLit) expr()      {}
-func (*NullLit) expr()      {}
-func (*TemporalLit) expr()  {}
-func (*IntervalLit) expr()  {}
-func (*Unary) expr()        {}
-func (*Binary) expr()       {}
-func (*IsTest) expr()       {}
-func (*IsDistinct) expr()   {}
-func (*Between) expr()      {}
-func (*In) expr()           {}
-func (*Like) expr()         {}
-func (*Quantified) expr()   {}
-func (*Exists) expr()       {}
-func (*Subquery) expr()     {}
-func (*Case) expr()         {}
-func (*Cast) expr()         {}
-func (*RowExpr) expr()      {}
-func (*ArrayExpr) expr()    {}
-func (*MultisetExpr) expr() {}
-func (*MapExpr) expr()      {}
-func (*Index) expr()        {}
-func (*FieldAccess) expr()  {}
-func (*Symbol) expr()       {}
-func (*NamedArg) expr()     {}
-func (*DefaultArg) expr()   {}
-func (*Descriptor) expr()   {}
-func (*TableArg) expr()     {}
-func (*Call) expr()         {}
+func (*ColumnRef) expr()     {}
+func (*Star) expr()          {}
+func (*NumberLit) expr()     {}
+func (*StringLit) expr()     {}
+func (*BinaryLit) expr()     {}
+func (*BoolLit) expr()       {}
+func (*NullLit) expr()       {}
+func (*TemporalLit) expr()   {}
+func (*IntervalLit) expr()   {}
+func (*IntervalExpr) expr()  {}
+func (*IntervalMinus) expr() {}
+func (*Unary) expr()         {}
+func (*Binary) expr()        {}
+func (*IsTest) expr()        {}
+func (*IsDistinct) expr()    {}
+func (*Between) expr()       {}
+func (*In) expr()            {}
+func (*Like) expr()          {}
+func (*Quantified) expr()    {}
+func (*Exists) expr()        {}
+func (*Subquery) expr()      {}
+func (*Case) expr()          {}
+func (*Cast) expr()          {}
+func (*RowExpr) expr()       {}
+func (*ArrayExpr) expr()     {}
+func (*MultisetExpr) expr()  {}
+func (*MapExpr) expr()       {}
+func (*Index) expr()         {}
+func (*FieldAccess) expr()   {}
+func (*Symbol) expr()        {}
+func (*NamedArg) expr()      {}
+func (*DefaultArg) expr()    {}
+func (*Descriptor) expr()    {}
+func (*TableArg) expr()      {}
+func (*Call) expr()          {}

@@ -6,11 +6,13 @@ import "github.com/millstream-io/millstream/internal/diag"
 // LIMIT ALL as no limit.
 type Query struct {
 	diag.Span
-	With    []CTE
-	Body    QueryBody
-	OrderBy []OrderItem
-	Limit   Expr
-	Offset  Expr
+	// Recursive is WITH RECURSIVE.
+	Recursive bool
+	With      []CTE
+	Body      QueryBody
+	OrderBy   []OrderItem
+	Limit     Expr
+	Offset    Expr
 }
 
 // CTE is one name of a WITH clause.
@@ -108,7 +110,7 @@ type ValuesRow struct {
 	Exprs []Expr
 }
 
-// SetOp is l UNION|INTERSECT|EXCEPT [ALL] r. MINUS is given as EXCEPT.
+// SetOp is l UNION|INTERSECT|EXCEPT [ALL] r.
 type SetOp struct {
 	diag.Span
 	Op   string
@@ -207,12 +209,9 @@ type MatchRecognize struct {
 	PartitionBy []Expr
 	OrderBy     []OrderItem
 	Measures    []SelectItem
-	// AllRows is ALL ROWS PER MATCH; RowsWritten tells that either form was written. EmptyMatches is empty, SHOW EMPTY
-	// MATCHES, OMIT EMPTY MATCHES or WITH UNMATCHED ROWS.
-	AllRows      bool
-	RowsWritten  bool
-	EmptyMatches string
-	After        *AfterMatch
+	// AllRows is ALL ROWS PER MATCH; the default is ONE ROW PER MATCH.
+	AllRows bool
+	After   *AfterMatch
 	// AnchorStart and AnchorEnd are ^ and $.
 	AnchorStart, AnchorEnd bool
 	Pattern                Pattern

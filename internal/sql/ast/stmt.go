@@ -69,9 +69,10 @@ type Key struct {
 // Distribution is DISTRIBUTED [BY [HASH|RANGE] (cols)] [INTO n BUCKETS].
 type Distribution struct {
 	diag.Span
+	// Kind is HASH, RANGE or empty; Buckets is 0 if it was not written.
 	Kind    string
 	Columns []Ident
-	Buckets string
+	Buckets int
 }
 
 // LikeClause is LIKE table (options).
@@ -95,19 +96,12 @@ type CreateView struct {
 	Temporary   bool
 	IfNotExists bool
 	Name        Name
-	Columns     []ViewColumn
+	Columns     []Ident
 	Comment     *StringLit
 	Query       *Query
 }
 
-// ViewColumn is a column's name in CREATE VIEW.
-type ViewColumn struct {
-	diag.Span
-	Name    Ident
-	Comment *StringLit
-}
-
-// CreateFunction is CREATE [TEMPORARY [SYSTEM]] FUNCTION name AS 'class' [LANGUAGE l] [USING JAR '..', ..].
+// CreateFunction is CREATE [TEMPORARY [SYSTEM]] FUNCTION name AS 'class' [LANGUAGE l] [USING JAR '..', ..] [WITH (..)].
 type CreateFunction struct {
 	diag.Span
 	Temporary   bool
@@ -222,7 +216,7 @@ type Explain struct {
 	Statement Statement
 }
 
-// Describe is DESCRIBE [EXTENDED] table, or DESCRIBE of another kind of object.
+// Describe is DESCRIBE [EXTENDED] name. Kind is TABLE, which stands for views, too, or CATALOG or FUNCTION.
 type Describe struct {
 	diag.Span
 	Kind     ObjectKind
@@ -231,7 +225,8 @@ type Describe struct {
 }
 
 // Show is a SHOW statement. What is in capitals: TABLES, VIEWS, DATABASES, CATALOGS, FUNCTIONS, USER FUNCTIONS, COLUMNS,
-// CREATE TABLE, CREATE VIEW, CREATE CATALOG, CURRENT CATALOG, CURRENT DATABASE, PARTITIONS, JOBS, MODULES, FULL MODULES, JARS.
+// CREATE TABLE, CREATE VIEW, CREATE CATALOG, CURRENT CATALOG, CURRENT DATABASE, PARTITIONS, PROCEDURES, JOBS, MODULES,
+// FULL MODULES, JARS, MODELS, CONNECTIONS, MATERIALIZED TABLES.
 type Show struct {
 	diag.Span
 	What string
