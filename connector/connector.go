@@ -154,6 +154,10 @@ type Chunk struct {
 	// with SOURCE_WATERMARK().
 	Watermark    int64
 	HasWatermark bool
+	// Hold keeps back the watermark that the table derives from these rows
+	// until a chunk without Hold comes (which may be empty). Test scripts need
+	// it, whose rows are never late for each other within one step.
+	Hold bool
 }
 
 // Modes is a set of kinds of change.

@@ -59,6 +59,7 @@ func (d *distinct) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 		}
 		// A retraction of a row that never came changes nothing.
 		if *c == 0 {
+			gone = append(gone, slots[i])
 			continue
 		}
 		if *c--; *c == 0 {
