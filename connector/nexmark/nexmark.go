@@ -47,6 +47,8 @@ fields. A table may leave out columns and fields.`,
 	NewSource: newSource,
 }
 
+func init() { connector.Register(&Def) }
+
 // source is a table of events.
 type source struct {
 	table   *connector.Table
