@@ -17,7 +17,7 @@ import (
 )
 
 // MaxParallelism is the number of key groups (pipeline.max-parallelism).
-const MaxParallelism = 128
+const MaxParallelism = batch.KeyGroups
 
 // Store holds the tables of one operator instance. It is used on the task's
 // goroutine only.
