@@ -1,0 +1,38 @@
+-- Earthquakes in each region and six hours, and the magnitude of the strongest one.
+--
+-- The feed delivers an earthquake again whenever it is updated, so event time is far out of order: by up to 160 hours.
+-- The watermark waits a day for stragglers; what comes later than that is dropped, counted and said at the end.
+
+SET 'pipeline.name' = 'earthquakes';
+
+CREATE TABLE quakes (
+  id         STRING,
+  properties ROW<mag DOUBLE, place STRING, `time` BIGINT, felt INT, `type` STRING>,
+  geometry   ROW<coordinates ARRAY<DOUBLE>>,
+  happened   AS TO_TIMESTAMP_LTZ(properties.`time`, 3),
+  WATERMARK FOR happened AS happened - INTERVAL '1' DAY
+) WITH (
+  'connector' = 'filesystem',
+  'path' = 'examples/earthquakes/earthquakes.ndjson',
+  'format' = 'json'
+);
+
+CREATE VIEW regions AS
+SELECT happened, properties.mag AS mag, geometry.coordinates[3] AS depth_km,
+       REGEXP_EXTRACT(properties.place, '([^,]+)$', 1) AS region
+FROM quakes
+WHERE properties.`type` = 'earthquake';
+
+CREATE TABLE strongest (
+  from_time TIMESTAMP(3), to_time TIMESTAMP(3), region STRING, quakes BIGINT, strongest DOUBLE, deepest_km DOUBLE
+) WITH (
+  'connector' = 'filesystem', 'path' = 'examples/out/earthquakes', 'format' = 'json'
+);
+
+INSERT INTO strongest
+SELECT window_start, window_end, TRIM(region), COUNT(*), MAX(mag), MAX(depth_km)
+FROM TUMBLE(TABLE regions, DESCRIPTOR(happened), INTERVAL '6' HOUR)
+GROUP BY window_start, window_end, TRIM(region);
+
+-- Six hours and regions with an earthquake of magnitude 5 or more, read back from the results.
+SELECT * FROM strongest WHERE strongest >= 5;
