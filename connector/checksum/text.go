@@ -109,7 +109,7 @@ func (v *rowView) appendRow(dst []byte, i int) ([]byte, error) {
 		case c.form == formString:
 			dst = appendString(dst, c.text.At(i))
 		case c.form == formDecimal:
-			dst = appendDecimal(dst, types.Int128{Hi: c.ints[i] >> 63, Lo: uint64(c.ints[i])}, c.scale)
+			dst = types.Int128FromInt64(c.ints[i]).AppendDecimal(dst, c.scale)
 		default:
 			if dst, err = c.appendOther(dst, i); err != nil {
 				return dst, err
@@ -124,7 +124,7 @@ func (c *columnView) appendOther(dst []byte, i int) ([]byte, error) {
 	case *batch.Fixed[int32]:
 		return strconv.AppendInt(dst, int64(v.Values[i]), 10), nil
 	case *batch.Fixed[types.Int128]:
-		return appendDecimal(dst, v.Values[i], c.scale), nil
+		return v.Values[i].AppendDecimal(dst, c.scale), nil
 	case *batch.Fixed[types.TS]:
 		return appendNanos(dst, v.Values[i])
 	case *batch.Fixed[bool]:
@@ -163,34 +163,6 @@ func appendString(dst, s []byte) []byte {
 		default:
 			dst = append(dst, c)
 		}
-	}
-	return dst
-}
-
-// appendDecimal appends an unscaled number with its point: exactly scale digits stand behind it.
-func appendDecimal(dst []byte, v types.Int128, scale int) []byte {
-	hi, lo := uint64(v.Hi), v.Lo
-	if v.Hi < 0 {
-		dst = append(dst, '-')
-		var borrow uint64
-		lo, borrow = bits.Sub64(0, lo, 0)
-		hi, _ = bits.Sub64(0, hi, borrow)
-	}
-	const tail = 19                       // digits of the lower part
-	high, low := bits.Div64(hi, lo, 1e19) // 38 digits are below 2^127, so hi is below 2^63
-	var buf [2*tail + 2]byte              // a decimal of 38 digits behind the point has a 0 before it
-	at := len(buf)
-	for low > 0 || high > 0 || at > len(buf)-scale-1 {
-		if at == len(buf)-tail {
-			low, high = high, 0
-		}
-		at--
-		buf[at] = '0' + byte(low%10)
-		low /= 10
-	}
-	dst = append(dst, buf[at:len(buf)-scale]...)
-	if scale > 0 {
-		dst = append(append(dst, '.'), buf[len(buf)-scale:]...)
 	}
 	return dst
 }
