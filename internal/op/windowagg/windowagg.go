@@ -141,36 +141,57 @@ func (w *windowAgg) hashes(b *batch.Batch) []uint64 {
 func (w *windowAgg) assign(b *batch.Batch) error {
 	col := b.Cols[w.Time]
 	times, valid := window.Times(col), col.Validity()
-	w.rows, w.ends = w.rows[:0], w.ends[:0]
-	late := 0
-	lastEnd, lastLate := int64(math.MinInt64), false
-	for i := range b.Rows() {
+	n := b.Rows()
+	if cap(w.rows) < n {
+		w.rows, w.ends = make([]int32, n), make([]int64, n)
+	}
+	rows, ends, kept := w.rows[:n], w.ends[:n], 0
+	// Most rows are in the window of the row before: lo to hi are the times
+	// that surely are.
+	var end, lo, hi int64
+	late, lateNow := 0, false
+	for i := range n {
 		p := b.At(i)
 		if valid.IsNull(p) {
-			return fn.Failf(p, "column %q is NULL; a row without event time belongs to no window. Filter such rows out (WHERE %s IS NOT NULL)",
-				w.In.Fields[w.Time].Name, w.In.Fields[w.Time].Name)
+			return w.nullTime(p)
 		}
-		end := times[p]
-		if !w.Attached {
-			end = w.Tumble.End(end)
+		if ms := times[p]; ms < lo || ms >= hi {
+			end, lo, hi = w.windowOf(ms)
+			lateNow = w.Tumble.Due(end) <= w.wm
 		}
-		if end != lastEnd {
-			lastEnd, lastLate = end, w.Tumble.Due(end) <= w.wm
-		}
-		if lastLate {
+		if lateNow {
 			late++
 			if late == 1 {
 				w.sampleLate(times[p], end)
 			}
 			continue
 		}
-		w.rows = append(w.rows, int32(p))
-		w.ends = append(w.ends, end)
+		rows[kept], ends[kept] = int32(p), end
+		kept++
 	}
+	w.rows, w.ends = rows[:kept], ends[:kept]
 	if late > 0 {
 		w.ctx.Count("late_rows", int64(late))
 	}
 	return nil
+}
+
+// windowOf returns the end of a row's window, and a range of values of the
+// time column that are in the same window, which is empty where none is known.
+func (w *windowAgg) windowOf(ms int64) (end, lo, hi int64) {
+	if w.Attached {
+		return ms, ms, ms + 1
+	}
+	end = w.Tumble.End(ms)
+	if w.Tumble.Zone != nil {
+		return end, ms, ms
+	}
+	return end, end - w.Tumble.Size, end
+}
+
+func (w *windowAgg) nullTime(p int) error {
+	name := w.In.Fields[w.Time].Name
+	return fn.Failf(p, "column %q is NULL; a row without event time belongs to no window. Filter such rows out (WHERE %s IS NOT NULL)", name, name)
 }
 
 func (w *windowAgg) sampleLate(ms, end int64) {
