@@ -1,0 +1,252 @@
+package checkpoint
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Config says when checkpoints are taken. Times are in ms.
+type Config struct {
+	// Interval between the starts of two checkpoints; 0: none but those that
+	// are asked for, and the last one.
+	Interval int64
+	// Timeout after which a checkpoint is given up; 0: never.
+	Timeout int64
+	// MinPause is the least time between the end of one and the start of the next.
+	MinPause int64
+	// Retained is the number of checkpoints that are kept, at least 1.
+	Retained int
+	// Tolerable is how many checkpoints in a row may fail before the job does.
+	Tolerable int
+}
+
+// Part is what one task has saved for a checkpoint.
+type Part struct {
+	// Task is the number of the task.
+	Task int
+	// Nodes are the instances that run in the task.
+	Nodes []NodePart
+}
+
+// NodePart is what one instance of a node has saved.
+type NodePart struct {
+	Node string
+	// Index is that of the instance among the node's subtasks.
+	Index int
+	Subtask
+	Splits   []Split
+	Counters []Counter
+}
+
+// Action is what the coordinator wants done. Actions are done in order.
+type Action interface{ action() }
+
+// The actions.
+type (
+	// Inject sends the barrier of a checkpoint into all sources; Last says that
+	// they shall send nothing behind it.
+	Inject struct {
+		ID   int64
+		Last bool
+	}
+	// Store writes the manifest of a checkpoint; the outcome goes to Stored.
+	Store struct {
+		ID, Time int64
+		Parts    []*Part
+	}
+	// Commit tells the sinks that a checkpoint is durable.
+	Commit struct {
+		ID   int64
+		Last bool
+	}
+	// Discard removes a checkpoint that is not needed any more.
+	Discard struct{ ID int64 }
+	// Release forgets the files of a part that belongs to no checkpoint.
+	Release struct{ Part *Part }
+	// Failed says that a checkpoint was given up, and the job goes on.
+	Failed struct {
+		ID  int64
+		Err error
+	}
+	// Fail ends this run of the job.
+	Fail struct{ Err error }
+)
+
+func (Inject) action()  {}
+func (Store) action()   {}
+func (Commit) action()  {}
+func (Discard) action() {}
+func (Release) action() {}
+func (Failed) action()  {}
+func (Fail) action()    {}
+
+// Coordinator decides when checkpoints begin, are complete, and are given up.
+// It is told what happens, with the time at which it does, and answers with
+// actions. One checkpoint is under way at a time.
+type Coordinator struct {
+	cfg Config
+	// tasks are the names of all tasks, for messages.
+	tasks []string
+	// last is the number of the newest checkpoint, begun or done.
+	last     int64
+	retained []int64
+	now      *attempt
+	// next is when the next periodic checkpoint may begin.
+	next     int64
+	failures int
+	// closing is set when the last checkpoint is wanted, closed when it has begun.
+	closing, closed bool
+}
+
+// attempt is a checkpoint under way.
+type attempt struct {
+	id, begun int64
+	last      bool
+	parts     []*Part
+	missing   int
+	storing   bool
+}
+
+// New returns the coordinator of a job with the given tasks. retained are the
+// checkpoints that are kept from earlier runs, ascending.
+func New(cfg Config, tasks []string, retained []int64, now int64) *Coordinator {
+	c := &Coordinator{cfg: cfg, tasks: tasks, retained: append([]int64(nil), retained...), next: now + cfg.Interval}
+	if n := len(retained); n > 0 {
+		c.last = retained[n-1]
+	}
+	return c
+}
+
+// Due returns the time at which Tick has something to do; false if never, as
+// far as is known.
+func (c *Coordinator) Due() (at int64, ok bool) {
+	switch {
+	case c.now == nil:
+		return c.next, c.cfg.Interval > 0 && !c.closed
+	case c.expires():
+		return c.now.begun + c.cfg.Timeout, true
+	}
+	return 0, false
+}
+
+// expires reports whether the checkpoint under way may be given up. The last
+// one may not: its barrier cannot be sent a second time.
+func (c *Coordinator) expires() bool {
+	return c.cfg.Timeout > 0 && !c.now.storing && !c.now.last
+}
+
+// Tick begins a periodic checkpoint or gives up one that takes too long.
+func (c *Coordinator) Tick(now int64) []Action {
+	at, ok := c.Due()
+	if !ok || now < at {
+		return nil
+	}
+	if c.now == nil {
+		return c.begin(now, false)
+	}
+	return c.giveUp(now, fmt.Errorf("it took longer than %d ms; no answer from %s", c.cfg.Timeout, c.silent()))
+}
+
+// Trigger begins a checkpoint now and returns its number, or 0 if one is under
+// way or the job is about to end.
+func (c *Coordinator) Trigger(now int64) (id int64, _ []Action) {
+	if c.now != nil || c.closing {
+		return 0, nil
+	}
+	actions := c.begin(now, false)
+	return c.now.id, actions
+}
+
+// Close begins the last checkpoint of the run, as soon as none is under way:
+// all input has ended, or the job is to stop.
+func (c *Coordinator) Close(now int64) []Action {
+	c.closing = true
+	return c.closeIfIdle(now)
+}
+
+func (c *Coordinator) closeIfIdle(now int64) []Action {
+	if !c.closing || c.closed || c.now != nil {
+		return nil
+	}
+	c.closed = true
+	return c.begin(now, true)
+}
+
+func (c *Coordinator) begin(now int64, last bool) []Action {
+	c.last++
+	c.now = &attempt{id: c.last, begun: now, last: last, parts: make([]*Part, len(c.tasks)), missing: len(c.tasks)}
+	c.next = now + c.cfg.Interval
+	return []Action{Inject{ID: c.last, Last: last}}
+}
+
+// Ack takes in the part of one task.
+func (c *Coordinator) Ack(now, id int64, p *Part) []Action {
+	a := c.now
+	if a == nil || a.id != id || a.parts[p.Task] != nil {
+		return []Action{Release{p}}
+	}
+	a.parts[p.Task] = p
+	if a.missing--; a.missing > 0 {
+		return nil
+	}
+	a.storing = true
+	return []Action{Store{ID: id, Time: a.begun, Parts: a.parts}}
+}
+
+// Decline takes in that a task could not save its part.
+func (c *Coordinator) Decline(now, id int64, task int, err error) []Action {
+	if c.now == nil || c.now.id != id {
+		return nil
+	}
+	return c.giveUp(now, fmt.Errorf("%s: %w", c.tasks[task], err))
+}
+
+// Stored takes in whether the manifest is durable. If that is not certain, the
+// run ends: only the next start can see which checkpoint is the newest.
+func (c *Coordinator) Stored(now, id int64, err error) []Action {
+	a := c.now
+	if err != nil {
+		return []Action{Fail{fmt.Errorf("checkpoint %d: %w", id, err)}}
+	}
+	c.now, c.failures = nil, 0
+	c.next = max(c.next, now+c.cfg.MinPause)
+	c.retained = append(c.retained, id)
+	actions := []Action{Commit{ID: id, Last: a.last}}
+	for len(c.retained) > max(c.cfg.Retained, 1) {
+		actions = append(actions, Discard{c.retained[0]})
+		c.retained = c.retained[1:]
+	}
+	return append(actions, c.closeIfIdle(now)...)
+}
+
+func (c *Coordinator) giveUp(now int64, why error) []Action {
+	a := c.now
+	err := fmt.Errorf("checkpoint %d failed: %w", a.id, why)
+	var actions []Action
+	for _, p := range a.parts {
+		if p != nil {
+			actions = append(actions, Release{p})
+		}
+	}
+	c.now = nil
+	c.next = max(c.next, now+c.cfg.MinPause)
+	if c.failures++; c.failures > c.cfg.Tolerable || a.last {
+		return append(actions, Fail{err})
+	}
+	return append(append(actions, Failed{a.id, err}), c.closeIfIdle(now)...)
+}
+
+// silent names the tasks that have not answered.
+func (c *Coordinator) silent() string {
+	var names []string
+	for i, p := range c.now.parts {
+		if p == nil {
+			names = append(names, c.tasks[i])
+		}
+	}
+	const most = 3
+	if n := len(names); n > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,202 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestCoordinator runs scripts: one input a line, with what comes out of it
+// behind "->". Three tasks: a, b and c.
+func TestCoordinator(t *testing.T) {
+	tests := []struct {
+		name   string
+		cfg    Config
+		script string
+	}{
+		{"periodic", Config{Interval: 10, MinPause: 5, Retained: 1}, `
+			tick 9 ->
+			tick 10 -> inject 1
+			tick 20 ->
+			ack 21 1 a ->
+			ack 21 1 c ->
+			ack 22 1 b -> store 1 begun 10
+			tick 30 ->
+			stored 31 1 -> commit 1
+			tick 35 ->
+			tick 36 -> inject 2
+			ack 37 2 a ->
+			ack 37 2 b ->
+			ack 37 2 c -> store 2 begun 36
+			stored 38 2 -> commit 2, discard 1`},
+		{"no interval", Config{}, `
+			tick 1000 ->
+			trigger 1000 1 -> inject 1
+			trigger 1000 0 ->`},
+		{"keeps two", Config{Retained: 2}, `
+			trigger 1 1 -> inject 1
+			all 1 1 -> store 1 begun 1
+			stored 1 1 -> commit 1
+			trigger 2 2 -> inject 2
+			all 2 2 -> store 2 begun 2
+			stored 2 2 -> commit 2
+			trigger 3 3 -> inject 3
+			all 3 3 -> store 3 begun 3
+			stored 3 3 -> commit 3, discard 1`},
+		{"expires and is tolerated", Config{Interval: 10, Timeout: 5, Tolerable: 1, Retained: 1}, `
+			tick 10 -> inject 1
+			ack 11 1 b ->
+			tick 14 ->
+			tick 15 -> release b, failed 1: checkpoint 1 failed: it took longer than 5 ms; no answer from a, c
+			ack 16 1 a -> release a
+			tick 20 -> inject 2
+			ack 21 2 a ->
+			ack 22 1 c -> release c
+			tick 25 -> release a, fail: checkpoint 2 failed: it took longer than 5 ms; no answer from b, c`},
+		{"a success ends the row of failures", Config{Tolerable: 1}, `
+			trigger 1 1 -> inject 1
+			decline 1 1 b -> failed 1: checkpoint 1 failed: b: full
+			trigger 2 2 -> inject 2
+			all 2 2 -> store 2 begun 2
+			stored 2 2 -> commit 2
+			trigger 3 3 -> inject 3
+			decline 3 3 b -> failed 3: checkpoint 3 failed: b: full
+			decline 3 3 c ->`},
+		{"a lost manifest ends the run", Config{Tolerable: 9}, `
+			trigger 1 1 -> inject 1
+			all 1 1 -> store 1 begun 1
+			lost 1 1 -> fail: checkpoint 1: disk full`},
+		{"the last one", Config{Interval: 10, Timeout: 5, Retained: 1}, `
+			close 3 -> inject 1 last
+			close 3 ->
+			tick 100 ->
+			trigger 100 0 ->
+			all 101 1 -> store 1 begun 3
+			stored 102 1 -> commit 1 last
+			tick 200 ->`},
+		{"the last one waits", Config{Interval: 10, Retained: 1}, `
+			tick 10 -> inject 1
+			close 11 ->
+			all 12 1 -> store 1 begun 10
+			stored 13 1 -> commit 1, inject 2 last`},
+		{"the last one after a failure", Config{Interval: 10, Timeout: 5, Tolerable: 1}, `
+			tick 10 -> inject 1
+			close 11 ->
+			tick 15 -> failed 1: checkpoint 1 failed: it took longer than 5 ms; no answer from a, b, c, inject 2 last`},
+		{"acknowledged twice", Config{}, `
+			trigger 1 1 -> inject 1
+			ack 1 1 a ->
+			ack 1 1 a -> release a
+			ack 1 1 b ->
+			ack 1 1 c -> store 1 begun 1`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := New(tt.cfg, []string{"a", "b", "c"}, nil, 0)
+			for line := range strings.Lines(strings.TrimSpace(tt.script)) {
+				in, want, _ := strings.Cut(strings.TrimSpace(line), "->")
+				if got := showActions(input(t, c, in)); got != strings.TrimSpace(want) {
+					t.Errorf("%s\n got %s\nwant %s", in, got, want)
+				}
+			}
+		})
+	}
+}
+
+func input(t *testing.T, c *Coordinator, line string) (actions []Action) {
+	t.Helper()
+	f := strings.Fields(line)
+	num := func(i int) (n int64) {
+		if _, err := fmt.Sscan(f[i], &n); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		return n
+	}
+	switch f[0] {
+	case "tick":
+		return c.Tick(num(1))
+	case "trigger":
+		id, actions := c.Trigger(num(1))
+		if id != num(2) {
+			t.Errorf("%s: got number %d", line, id)
+		}
+		return actions
+	case "close":
+		return c.Close(num(1))
+	case "ack":
+		return c.Ack(num(1), num(2), &Part{Task: int(f[3][0] - 'a')})
+	case "all":
+		for task := range 3 {
+			actions = append(actions, c.Ack(num(1), num(2), &Part{Task: task})...)
+		}
+		return actions
+	case "decline":
+		return c.Decline(num(1), num(2), int(f[3][0]-'a'), errors.New("full"))
+	case "stored":
+		return c.Stored(num(1), num(2), nil)
+	case "lost":
+		return c.Stored(num(1), num(2), errors.New("disk full"))
+	}
+	t.Fatalf("unknown input %q", line)
+	return nil
+}
+
+func showActions(actions []Action) string {
+	var out []string
+	last := func(s string, last bool) string {
+		if last {
+			return s + " last"
+		}
+		return s
+	}
+	for _, a := range actions {
+		switch a := a.(type) {
+		case Inject:
+			out = append(out, last(fmt.Sprint("inject ", a.ID), a.Last))
+		case Store:
+			out = append(out, fmt.Sprintf("store %d begun %d", a.ID, a.Time))
+		case Commit:
+			out = append(out, last(fmt.Sprint("commit ", a.ID), a.Last))
+		case Discard:
+			out = append(out, fmt.Sprint("discard ", a.ID))
+		case Release:
+			out = append(out, "release "+string(rune('a'+a.Part.Task)))
+		case Failed:
+			out = append(out, fmt.Sprintf("failed %d: %v", a.ID, a.Err))
+		case Fail:
+			out = append(out, fmt.Sprintf("fail: %v", a.Err))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestCoordinatorGoesOnBehindRetained(t *testing.T) {
+	c := New(Config{Retained: 1}, []string{"a", "b", "c"}, []int64{4, 7}, 0)
+	if id, _ := c.Trigger(1); id != 8 {
+		t.Fatalf("first checkpoint after 7 is %d", id)
+	}
+	input(t, c, "all 1 8")
+	if got, want := showActions(c.Stored(2, 8, nil)), "commit 8, discard 4, discard 7"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestDue(t *testing.T) {
+	c := New(Config{Interval: 10, Timeout: 4}, []string{"a"}, nil, 0)
+	want := func(at int64, ok bool) {
+		t.Helper()
+		if gotAt, gotOK := c.Due(); gotOK != ok || ok && gotAt != at {
+			t.Fatalf("due %d %v, want %d %v", gotAt, gotOK, at, ok)
+		}
+	}
+	want(10, true)
+	c.Tick(10)
+	want(14, true)
+	c.Ack(11, 1, &Part{})
+	want(0, false)
+	c.Stored(12, 1, nil)
+	want(20, true)
+	c.Close(13)
+	want(0, false)
+}

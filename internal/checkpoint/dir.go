@@ -1,0 +1,293 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// Dir keeps the checkpoints of one job in a directory:
+//
+//	chk-00000007.manifest   one for each checkpoint
+//	latest                  the number of the newest, so that its loss is noticed
+//	data/                   state files by content, shared between checkpoints
+//
+// Add may be called from several goroutines; everything else from one.
+type Dir struct {
+	fs   vfs.FS
+	path string
+
+	manifests map[int64]*Manifest
+
+	// mu guards refs, and that a file is there while it has some: the number of
+	// uses of each state file, by manifests and by parts on their way to one.
+	mu   sync.Mutex
+	refs map[string]int
+}
+
+const (
+	manifestPrefix = "chk-"
+	manifestSuffix = ".manifest"
+	latestName     = "latest"
+)
+
+// Open reads the directory, which is made if it does not exist. It verifies all
+// manifests and removes what a run that was killed has left behind.
+func Open(fs vfs.FS, path string) (*Dir, error) {
+	d := &Dir{fs: fs, path: path, manifests: map[int64]*Manifest{}, refs: map[string]int{}}
+	if err := vfs.MkdirAll(fs, d.data()); err != nil {
+		return nil, err
+	}
+	names, err := fs.List(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := d.load(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.checkLatest(); err != nil {
+		return nil, err
+	}
+	if err := d.sweep(); err != nil {
+		return nil, err
+	}
+	// A manifest whose rename was not made durable counts from now on, so it
+	// has to stay.
+	return d, vfs.SyncDir(fs, path)
+}
+
+func (d *Dir) data() string             { return d.fs.PathJoin(d.path, "data") }
+func (d *Dir) content(c string) string  { return d.fs.PathJoin(d.data(), c) }
+func (d *Dir) manifest(id int64) string { return d.fs.PathJoin(d.path, manifestName(id)) }
+func manifestName(id int64) string {
+	return fmt.Sprintf("%s%08d%s", manifestPrefix, id, manifestSuffix)
+}
+func parseID(s string) (id int64, err error)  { return strconv.ParseInt(s, 10, 64) }
+func (d *Dir) remove(name string) (err error) { return ignoreMissing(d.fs.Remove(name)) }
+
+// load reads one directory entry.
+func (d *Dir) load(name string) error {
+	full := d.fs.PathJoin(d.path, name)
+	if strings.HasSuffix(name, ".tmp") {
+		return d.remove(full)
+	}
+	digits, ok := strings.CutPrefix(name, manifestPrefix)
+	if !ok || !strings.HasSuffix(digits, manifestSuffix) {
+		return nil
+	}
+	data, err := vfs.ReadFile(d.fs, full)
+	if err != nil {
+		return err
+	}
+	m, err := Decode(full, data)
+	if err != nil {
+		return err
+	}
+	if manifestName(m.ID) != name {
+		return damaged(full, "checkpoint "+strings.TrimSuffix(digits, manifestSuffix), "checkpoint "+strconv.FormatInt(m.ID, 10))
+	}
+	d.manifests[m.ID] = m
+	m.files(func(f File) { d.refs[f.Content]++ })
+	return nil
+}
+
+// checkLatest notices that the newest manifest is gone.
+func (d *Dir) checkLatest() error {
+	name := d.fs.PathJoin(d.path, latestName)
+	data, err := vfs.ReadFile(d.fs, name)
+	if vfs.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	id, err := parseID(strings.TrimSpace(string(data)))
+	if err != nil {
+		return damaged(name, "the number of a checkpoint", fmt.Sprintf("%q", data[:min(len(data), 60)]))
+	}
+	if d.manifests[id] == nil {
+		return missing(d.manifest(id), fmt.Sprintf("the newest checkpoint, which %s names", name))
+	}
+	return nil
+}
+
+// sweep removes state files that no manifest needs, and notices those that
+// are gone or have another length.
+func (d *Dir) sweep() error {
+	names, err := d.fs.List(d.data())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if d.refs[name] == 0 {
+			if err := d.remove(d.content(name)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range d.Retained() {
+		var bad error
+		d.manifests[id].files(func(f File) {
+			if bad == nil {
+				bad = d.stat(id, f)
+			}
+		})
+		if bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+func (d *Dir) stat(id int64, f File) error {
+	name := d.content(f.Content)
+	info, err := d.fs.Stat(name)
+	switch {
+	case vfs.IsNotExist(err):
+		return missing(name, fmt.Sprintf("a state file of checkpoint %d with %d bytes", id, f.Length))
+	case err != nil:
+		return err
+	case info.Size() != f.Length:
+		return damaged(name, fmt.Sprintf("%d bytes", f.Length), strconv.FormatInt(info.Size(), 10))
+	}
+	return nil
+}
+
+// Retained returns the numbers of the checkpoints, ascending.
+func (d *Dir) Retained() []int64 {
+	ids := make([]int64, 0, len(d.manifests))
+	for id := range d.manifests {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Latest returns the newest checkpoint; nil if there is none.
+func (d *Dir) Latest() *Manifest {
+	ids := d.Retained()
+	if len(ids) == 0 {
+		return nil
+	}
+	return d.manifests[ids[len(ids)-1]]
+}
+
+// Add keeps the file src, which must be synced and not change any more, under
+// its content, and returns what a manifest says of it. The file stays until a
+// manifest that was put with it is discarded, or Release is called.
+func (d *Dir) Add(name, src string) (File, error) {
+	content, length, err := contentOf(d.fs, src)
+	if err != nil {
+		return File{}, err
+	}
+	f := File{Name: name, Content: content, Length: length}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refs[content] == 0 {
+		to := d.content(content)
+		if err := errors.Join(d.remove(to), vfs.LinkOrCopy(d.fs, src, to)); err != nil {
+			return File{}, errors.Join(err, d.remove(to))
+		}
+	}
+	d.refs[content]++
+	return f, nil
+}
+
+// Keep adds a use of a file that Add returned before and that is still in use.
+func (d *Dir) Keep(f File) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refs[f.Content]++
+}
+
+// Release drops a use that Add or Keep made.
+func (d *Dir) Release(f File) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refs[f.Content]--; d.refs[f.Content] > 0 {
+		return nil
+	}
+	delete(d.refs, f.Content)
+	return d.remove(d.content(f.Content))
+}
+
+// Put commits a checkpoint. It takes over the uses of the manifest's files.
+// After an error it is unknown whether the checkpoint exists; Open tells.
+func (d *Dir) Put(m *Manifest) error {
+	data, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	if err := vfs.SyncDir(d.fs, d.data()); err != nil {
+		return err
+	}
+	if err := vfs.WriteFile(d.fs, d.manifest(m.ID), data); err != nil {
+		return err
+	}
+	d.manifests[m.ID] = m
+	return vfs.WriteFile(d.fs, d.fs.PathJoin(d.path, latestName), fmt.Appendln(nil, m.ID))
+}
+
+// Discard removes a checkpoint, and the files that no other one needs.
+func (d *Dir) Discard(id int64) error {
+	m := d.manifests[id]
+	if m == nil {
+		return nil
+	}
+	delete(d.manifests, id)
+	if err := d.remove(d.manifest(id)); err != nil {
+		return err
+	}
+	if err := vfs.SyncDir(d.fs, d.path); err != nil {
+		return err
+	}
+	var failed error
+	m.files(func(f File) { failed = errors.Join(failed, d.Release(f)) })
+	return failed
+}
+
+// Fetch verifies a state file and makes it available under the name to.
+func (d *Dir) Fetch(f File, to string) error {
+	name := d.content(f.Content)
+	content, length, err := contentOf(d.fs, name)
+	switch {
+	case vfs.IsNotExist(err):
+		return missing(name, fmt.Sprintf("a state file with %d bytes", f.Length))
+	case err != nil:
+		return err
+	case length != f.Length:
+		return damaged(name, fmt.Sprintf("%d bytes", f.Length), strconv.FormatInt(length, 10))
+	case content != f.Content:
+		return damaged(name, "hash "+f.Content, content)
+	}
+	return vfs.LinkOrCopy(d.fs, name, to)
+}
+
+// contentOf reads a file and returns the hash of its bytes and their number.
+func contentOf(fs vfs.FS, name string) (content string, length int64, err error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	h := xxh3.New()
+	length, err = io.Copy(h, f)
+	sum := h.Sum128()
+	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), length, errors.Join(err, f.Close())
+}
+
+func ignoreMissing(err error) error {
+	if vfs.IsNotExist(err) {
+		return nil
+	}
+	return err
+}

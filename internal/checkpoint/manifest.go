@@ -1,0 +1,254 @@
+// Package checkpoint holds what makes a consistent cut of a running job
+// durable: the coordinator, which decides what happens when (a pure state
+// machine without goroutines and clock), the manifest, which is all there is to
+// a checkpoint besides state files, and the directory that keeps both.
+//
+// The put of the manifest is the commit point of a checkpoint: before it the
+// checkpoint does not exist, after it everything it names is durable.
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Version is the format that this program writes, and the only one it reads.
+const Version = 1
+
+// Manifest describes one checkpoint completely.
+type Manifest struct {
+	// Job is the job's name, JobID tells this job from earlier ones under the
+	// same name.
+	Job   string `json:"job"`
+	JobID string `json:"jobId"`
+	// ID numbers the checkpoints of a job, from 1; Incarnation the starts of it.
+	ID          int64 `json:"id"`
+	Incarnation int64 `json:"incarnation"`
+	// Time is when the checkpoint was begun, in ms since the epoch.
+	Time int64 `json:"time"`
+	// Plan is the fingerprint of the graph.
+	Plan string `json:"plan"`
+	// Finished is set for the last checkpoint of a job whose input has ended.
+	Finished bool   `json:"finished,omitempty"`
+	Nodes    []Node `json:"nodes"`
+}
+
+// Node is the part of one node of the graph.
+type Node struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Subtasks has one element for each subtask, in order.
+	Subtasks []Subtask `json:"subtasks"`
+	// Splits are those of a source, in the order in which they were found.
+	Splits []Split `json:"splits,omitempty"`
+	// Counters are the sums over the subtasks, by name.
+	Counters []Counter `json:"counters,omitempty"`
+}
+
+// Subtask is the part of one instance of a node.
+type Subtask struct {
+	// Watermark is the time that the instance had seen.
+	Watermark int64 `json:"watermark"`
+	// State is nil for instances without tables.
+	State *State `json:"state,omitempty"`
+	// Sink is what a sink's writer returned at the barrier.
+	Sink []byte `json:"sink,omitempty"`
+}
+
+// State is the content of an instance's tables.
+type State struct {
+	// Tables describes them in words: name, key and value types.
+	Tables []string `json:"tables,omitempty"`
+	// Files are all the files that the store needs.
+	Files []File `json:"files"`
+}
+
+// File is one file of a state. It is kept under its Content, once for all
+// checkpoints that have it.
+type File struct {
+	// Name is what the store calls it.
+	Name string `json:"name"`
+	// Content is the hash of its bytes, and Length their number.
+	Content string `json:"content"`
+	Length  int64  `json:"length"`
+}
+
+// Split is how far a split of a source was read.
+type Split struct {
+	ID string `json:"id"`
+	// Seq is the number of the split in the order of discovery.
+	Seq int64 `json:"seq"`
+	// Done is set for a split that has ended; only its ID matters then.
+	Done     bool   `json:"done,omitempty"`
+	Data     []byte `json:"data,omitempty"`
+	Position []byte `json:"position,omitempty"`
+	// Ends and Sequel are those of connector.Split.
+	Ends   bool `json:"ends,omitempty"`
+	Sequel bool `json:"sequel,omitempty"`
+	// Watermark, Idle and Behind are the state of the split's time; Held is
+	// the watermark that its rows allow and that was not sent yet.
+	Watermark int64 `json:"watermark"`
+	Held      int64 `json:"held"`
+	Idle      bool  `json:"idle,omitempty"`
+	Behind    bool  `json:"behind,omitempty"`
+}
+
+// Counter is a number that operators count up, such as late rows.
+type Counter struct {
+	Name string `json:"name"`
+	N    int64  `json:"n"`
+}
+
+// Node returns the node with the given ID, or nil.
+func (m *Manifest) Node(id string) *Node {
+	for i := range m.Nodes {
+		if m.Nodes[i].ID == id {
+			return &m.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// files calls f with each file that the checkpoint needs.
+func (m *Manifest) files(f func(File)) {
+	for _, n := range m.Nodes {
+		for _, s := range n.Subtasks {
+			if s.State == nil {
+				continue
+			}
+			for _, file := range s.State.Files {
+				f(file)
+			}
+		}
+	}
+}
+
+// magic begins the first line of a manifest. It goes on with the format's
+// version, and the length and the hash of all that follows the line.
+const magic = "millstream-checkpoint"
+
+// Encode returns the manifest as the bytes of a file.
+func (m *Manifest) Encode() ([]byte, error) {
+	body, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	body = append(body, '\n')
+	head := fmt.Sprintf("%s %d %d %016x\n", magic, Version, len(body), xxh3.Hash(body))
+	return append([]byte(head), body...), nil
+}
+
+// Decode reads a manifest and verifies all of it. name is that of its file, for
+// errors.
+func Decode(name string, data []byte) (*Manifest, error) {
+	body, err := verify(name, data)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(m); err != nil {
+		return nil, damaged(name, "a manifest", err.Error())
+	}
+	return m, nil
+}
+
+func verify(name string, data []byte) (body []byte, err error) {
+	head, body, found := bytes.Cut(data, []byte("\n"))
+	f := strings.Split(string(head), " ")
+	if !found || len(f) != 4 || f[0] != magic {
+		return nil, damaged(name, fmt.Sprintf("a first line %q with version, length and hash", magic),
+			fmt.Sprintf("%q", head[:min(len(head), 60)]))
+	}
+	if f[1] != strconv.Itoa(Version) {
+		return nil, &RefusedError{fmt.Sprintf("%s: the checkpoint has format %s, and this program reads format %d; "+
+			"run it with the version of millstream that wrote it", name, f[1], Version)}
+	}
+	if n := strconv.Itoa(len(body)); n != f[2] {
+		return nil, damaged(name, f[2]+" bytes behind the first line", n)
+	}
+	if h := fmt.Sprintf("%016x", xxh3.Hash(body)); h != f[3] {
+		return nil, damaged(name, "hash "+f[3], h)
+	}
+	return body, nil
+}
+
+// RefusedError says that the kept state cannot be used, and why.
+type RefusedError struct{ Msg string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Msg }
+
+func damaged(name, want, got string) error {
+	return &RefusedError{fmt.Sprintf("%s is damaged: expected %s, found %s; restore the file, or start anew with --fresh", name, want, got)}
+}
+
+func missing(name, why string) error {
+	return &RefusedError{fmt.Sprintf("%s is missing: expected %s, found no such file; restore it, or start anew with --fresh", name, why)}
+}
+
+// String prints the manifest for people and goldens.
+func (m *Manifest) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "checkpoint %d of job %s, incarnation %d", m.ID, m.Job, m.Incarnation)
+	if m.Finished {
+		b.WriteString(", finished")
+	}
+	b.WriteByte('\n')
+	for i := range m.Nodes {
+		m.Nodes[i].write(&b)
+	}
+	return b.String()
+}
+
+func (n *Node) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%s %s\n", n.ID, n.Name)
+	for _, s := range n.Splits {
+		fmt.Fprintf(b, "  split %d %q", s.Seq, s.ID)
+		if s.Done {
+			b.WriteString(" done\n")
+			continue
+		}
+		fmt.Fprintf(b, " at %x, watermark %s", s.Position, showTime(s.Watermark))
+		if s.Idle {
+			b.WriteString(" idle")
+		}
+		b.WriteByte('\n')
+	}
+	for i, s := range n.Subtasks {
+		fmt.Fprintf(b, "  [%d] watermark %s", i, showTime(s.Watermark))
+		if s.Sink != nil {
+			fmt.Fprintf(b, ", sink %q", s.Sink)
+		}
+		b.WriteByte('\n')
+		if s.State == nil {
+			continue
+		}
+		for _, t := range s.State.Tables {
+			fmt.Fprintf(b, "    table %s\n", t)
+		}
+		for _, f := range s.State.Files {
+			fmt.Fprintf(b, "    file %s %d bytes %s\n", f.Name, f.Length, f.Content)
+		}
+	}
+	for _, c := range n.Counters {
+		fmt.Fprintf(b, "  %s %d\n", c.Name, c.N)
+	}
+}
+
+// showTime prints a watermark with its two ends in words.
+func showTime(ms int64) string {
+	switch ms {
+	case -1 << 63:
+		return "none"
+	case 1<<63 - 1:
+		return "end"
+	}
+	return strconv.FormatInt(ms, 10)
+}

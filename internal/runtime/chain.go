@@ -1,0 +1,269 @@
+package runtime
+
+import (
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/graph"
+	"github.com/millstream-io/millstream/internal/op"
+)
+
+// eventKind says what passes through a chain.
+type eventKind uint8
+
+const (
+	// evRows is a batch of input in.
+	evRows eventKind = iota
+	// evWatermark is the watermark n.
+	evWatermark
+	// evIdle says that the task's inputs became idle, or active again.
+	evIdle
+	// evBarrier is the barrier of checkpoint n.
+	evBarrier
+	// evEnd is the end of input in.
+	evEnd
+)
+
+// event is one thing that passes through the stages of a chain in order.
+type event struct {
+	kind eventKind
+	// flag is idle for evIdle, last for evBarrier.
+	flag  bool
+	in    int
+	batch *batch.Batch
+	n     int64
+}
+
+// tail takes what leaves the last stage of a chain.
+type tail interface {
+	leave(ev event)
+	leaveSide(tag string, b *batch.Batch)
+	full() bool
+	// passed is called when the rows before barrier n have gone through stage
+	// s, and nothing behind it has: the moment of its snapshot.
+	passed(s *stage, n int64, last bool) error
+}
+
+// chain is a row of stages that run in one task: what one emits, the next
+// handles within the same call.
+type chain struct {
+	stages []*stage
+	tail   tail
+	// pending is the number of stages whose operator has more to say to an
+	// event (op.Resumer).
+	pending int
+	// cur is the stage that is at work, for the message of a panic.
+	cur *stage
+	err *Error
+}
+
+// stage is one operator or sink in a chain.
+type stage struct {
+	chain *chain
+	index int
+	node  *graph.Node
+	ctx   *op.Context
+	store *lazyStore
+	stats *stats
+
+	op        op.Operator
+	watermark op.WatermarkHandler
+	timer     op.TimerHandler
+	barrier   op.BarrierHandler
+	resumer   op.Resumer
+	end       op.EndHandler
+	// writer is set, and op is not, for a sink.
+	writer *writer
+
+	// in is the watermark that the operator has seen, out the one forwarded.
+	in, out int64
+	// open is the number of inputs that have not ended.
+	open   int
+	timers timers
+
+	// saidFull is set when the operator was told that the output is full, so
+	// that it may have left its event half done.
+	saidFull bool
+	// half is set while it is; what remains of that event, and all that came
+	// since, wait until Resume has finished it.
+	half    bool
+	after   event
+	waiting []event
+}
+
+// bind looks once for the optional methods of an operator.
+func (s *stage) bind(o op.Operator) {
+	s.op = o
+	s.watermark, _ = o.(op.WatermarkHandler)
+	s.timer, _ = o.(op.TimerHandler)
+	s.barrier, _ = o.(op.BarrierHandler)
+	s.resumer, _ = o.(op.Resumer)
+	s.end, _ = o.(op.EndHandler)
+}
+
+// Emit implements op.Output.
+func (s *stage) Emit(b *batch.Batch) {
+	n := b.Rows()
+	if n == 0 || s.chain.err != nil {
+		return
+	}
+	s.stats.out.Add(int64(n))
+	s.chain.deliver(s.index+1, event{kind: evRows, batch: b})
+	s.chain.cur = s
+}
+
+// EmitSide implements op.Output.
+func (s *stage) EmitSide(tag string, b *batch.Batch) {
+	if b.Rows() > 0 && s.chain.err == nil && s.index == len(s.chain.stages)-1 {
+		s.chain.tail.leaveSide(tag, b)
+	}
+}
+
+// Full implements op.Output.
+func (s *stage) Full() bool {
+	if s.chain.tail.full() {
+		s.saidFull = true
+		return true
+	}
+	return false
+}
+
+// deliver hands an event to stage i, or out of the chain.
+func (c *chain) deliver(i int, ev event) {
+	switch {
+	case c.err != nil:
+	case i == len(c.stages):
+		c.tail.leave(ev)
+	case c.stages[i].half:
+		c.stages[i].waiting = append(c.stages[i].waiting, ev)
+	default:
+		c.stages[i].handle(ev)
+	}
+}
+
+// fail notes the first error; nothing is delivered after it.
+func (c *chain) fail(s *stage, err error) {
+	if c.err == nil {
+		c.err = &Error{Node: s.node.ID, Name: s.node.Name, Subtask: s.ctx.Subtask, Err: err, speaks: s.writer != nil}
+	}
+}
+
+// handle calls the operator. Unless that leaves the event half done, the event
+// goes on to the next stage.
+func (s *stage) handle(ev event) {
+	c := s.chain
+	c.cur = s
+	s.saidFull = false
+	if err := s.call(&ev); err != nil {
+		c.fail(s, err)
+		return
+	}
+	if s.saidFull && s.resumer != nil {
+		s.half, s.after = true, ev
+		c.pending++
+		return
+	}
+	s.pass(ev)
+}
+
+func (s *stage) call(ev *event) (err error) {
+	switch ev.kind {
+	case evRows:
+		s.stats.in.Add(int64(ev.batch.Rows()))
+		if s.writer != nil {
+			return s.writer.write(ev.batch)
+		}
+		return s.op.OnBatch(ev.in, ev.batch, s)
+	case evWatermark:
+		if ev.n <= s.in {
+			ev.n = op.MinWatermark
+			return nil
+		}
+		s.in = ev.n
+		s.stats.watermark.Store(ev.n)
+		if s.watermark != nil {
+			ev.n, err = s.watermark.OnWatermark(ev.n, s)
+		}
+	case evBarrier:
+		if s.barrier != nil {
+			return s.barrier.OnBarrier(ev.n, s)
+		}
+	case evEnd:
+		s.open--
+		if s.end != nil {
+			return s.end.OnEnd(ev.in, s)
+		}
+	}
+	return err
+}
+
+// pass sends a handled event on to the next stage.
+func (s *stage) pass(ev event) {
+	c := s.chain
+	switch ev.kind {
+	case evRows:
+		return
+	case evWatermark:
+		if ev.n <= s.out {
+			return
+		}
+		s.out = ev.n
+	case evBarrier:
+		if err := c.tail.passed(s, ev.n, ev.flag); err != nil {
+			c.fail(s, err)
+			return
+		}
+	case evEnd:
+		if s.open > 0 {
+			return
+		}
+		ev.in = 0
+		// What the operator held back of the watermark has no meaning any more.
+		if s.out < op.MaxWatermark {
+			s.out = op.MaxWatermark
+			c.deliver(s.index+1, event{kind: evWatermark, n: op.MaxWatermark})
+		}
+	}
+	c.deliver(s.index+1, ev)
+}
+
+// fire tells a stage that processing-time timers are due.
+func (c *chain) fire(s *stage, now int64) {
+	c.cur = s
+	s.saidFull = false
+	if err := s.timer.OnTimer(now, s); err != nil {
+		c.fail(s, err)
+		return
+	}
+	if s.saidFull && s.resumer != nil {
+		s.half, s.after = true, event{kind: evRows}
+		c.pending++
+	}
+}
+
+// resume goes on with the last half-done event of the chain: what it makes
+// cannot pile up in front of another one.
+func (c *chain) resume() {
+	i := len(c.stages) - 1
+	for !c.stages[i].half {
+		i--
+	}
+	s := c.stages[i]
+	c.cur = s
+	more, err := s.resumer.Resume(s)
+	if err != nil {
+		c.fail(s, err)
+		return
+	}
+	if more {
+		return
+	}
+	s.half = false
+	c.pending--
+	s.pass(s.after)
+	s.after = event{}
+	for len(s.waiting) > 0 && !s.half && c.err == nil {
+		ev := s.waiting[0]
+		s.waiting[0] = event{}
+		s.waiting = s.waiting[1:]
+		s.handle(ev)
+	}
+}

@@ -1,0 +1,152 @@
+package runtime
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/millstream-io/millstream/batch"
+)
+
+// itemKind says what travels between two tasks.
+type itemKind uint8
+
+const (
+	// itemRows carries a batch.
+	itemRows itemKind = iota
+	// itemTime carries the sender's watermark and whether it is idle.
+	itemTime
+	// itemBarrier stands between what belongs to a checkpoint and what does not.
+	itemBarrier
+	// itemEnd says that no more rows will come. Barriers still may.
+	itemEnd
+)
+
+// item is one thing that travels from a task to the next, in order with the
+// others.
+type item struct {
+	kind itemKind
+	// last is set for the last barrier of all.
+	last bool
+	// idle is that of itemTime.
+	idle  bool
+	batch *batch.Batch
+	// n is the watermark of itemTime, or the checkpoint of itemBarrier.
+	n int64
+	// bytes is what the item takes of the channel's room.
+	bytes int
+}
+
+// channel is the queue from one task to another. It has one sender and one
+// receiver.
+//
+// Its bound is soft: put always succeeds, and a sender that finds one of its
+// channels full does not start another event. So a channel holds at most its
+// bound and what one event makes, and nobody ever waits within an event.
+type channel struct {
+	from, to wakeable
+
+	maxItems, maxBytes int
+
+	// full and count mirror what mu guards, for a look without the lock.
+	full  atomic.Bool
+	count atomic.Int32
+
+	mu    sync.Mutex
+	ring  []item
+	head  int
+	n     int
+	bytes int
+}
+
+// wakeable is a task that may be asleep.
+type wakeable interface{ wake() }
+
+func newChannel(from, to wakeable, maxItems, maxBytes int) *channel {
+	return &channel{from: from, to: to, maxItems: max(maxItems, 1), maxBytes: maxBytes}
+}
+
+// put adds an item and wakes the receiver.
+func (c *channel) put(it item) {
+	if it.batch != nil {
+		it.bytes = batchBytes(it.batch)
+	}
+	c.mu.Lock()
+	if it.kind == itemTime && c.mergeTime(it) {
+		c.mu.Unlock()
+		return
+	}
+	if c.n == len(c.ring) {
+		c.grow()
+	}
+	c.ring[(c.head+c.n)%len(c.ring)] = it
+	c.n++
+	c.bytes += it.bytes
+	if c.n >= c.maxItems || c.bytes >= c.maxBytes {
+		c.full.Store(true)
+	}
+	c.count.Store(int32(c.n))
+	first := c.n == 1
+	c.mu.Unlock()
+	if first {
+		c.to.wake()
+	}
+}
+
+// mergeTime lets a watermark replace the one just before it, so that a sender
+// whose rows are all filtered out does not fill the channel with watermarks.
+func (c *channel) mergeTime(it item) bool {
+	if c.n == 0 {
+		return false
+	}
+	last := &c.ring[(c.head+c.n-1)%len(c.ring)]
+	if last.kind != itemTime || last.idle != it.idle {
+		return false
+	}
+	last.n = it.n
+	return true
+}
+
+func (c *channel) grow() {
+	ring := make([]item, max(2*len(c.ring), 4))
+	for i := range c.n {
+		ring[i] = c.ring[(c.head+i)%len(c.ring)]
+	}
+	c.ring, c.head = ring, 0
+}
+
+// take removes the first item, and wakes the sender if it was waiting and half
+// of the room is there again. (Less would wake it for each single item.)
+func (c *channel) take() (item, bool) {
+	if c.count.Load() == 0 {
+		return item{}, false
+	}
+	c.mu.Lock()
+	it := c.ring[c.head]
+	c.ring[c.head] = item{}
+	c.head = (c.head + 1) % len(c.ring)
+	c.n--
+	c.bytes -= it.bytes
+	c.count.Store(int32(c.n))
+	wake := c.full.Load() && c.n <= c.maxItems/2 && c.bytes <= c.maxBytes/2
+	if wake {
+		c.full.Store(false)
+	}
+	c.mu.Unlock()
+	if wake {
+		c.from.wake()
+	}
+	return it, true
+}
+
+// empty reports whether there is nothing to take.
+func (c *channel) empty() bool { return c.count.Load() == 0 }
+
+// batchBytes estimates the memory of the rows that count: a selection of a few
+// rows shares its columns with others.
+func batchBytes(b *batch.Batch) int {
+	n := b.Bytes()
+	if b.Sel != nil && b.Size() > 0 {
+		n = n * len(b.Sel) / b.Size()
+	}
+	return n + 4*len(b.Sel) + 64
+}
