@@ -78,9 +78,11 @@ type Table struct {
 type Source interface {
 	// Bounded reports whether all splits end.
 	Bounded() bool
-	// Discover returns the splits that were not returned before; seen are the
-	// IDs that a restored job knows already. It is called at the start, and,
-	// if Interval is above 0, again and again.
+	// Discover returns the splits whose IDs are not in seen, which holds those
+	// that the job knows already; it keeps no memory of its own, since a job
+	// may go back to a checkpoint that knew fewer. It is called at the start
+	// (for a bounded source at the first start only), and, if Interval is
+	// above 0, again and again.
 	Discover(ctx context.Context, seen map[string]bool) ([]Split, error)
 	// Interval is the time between two Discover calls in ms; 0: only one.
 	Interval() int64
@@ -97,7 +99,17 @@ type Split struct {
 	ID string
 	// Data is whatever the source needs to open the split. It is saved.
 	Data []byte
-	// Group assigns splits to readers: splits are dealt out in order.
+	// Ends is set for a split that has an end although its source has none,
+	// such as a file of a directory that is watched. (The splits of a bounded
+	// source all end.) Splits are dealt out to the readers in the order of
+	// Discover; a reader reads those that end one after another, and the
+	// others all at once. A split that waits for its turn holds the watermark
+	// back, so that its rows are not late because of those read before.
+	Ends bool
+	// Sequel is set if the split goes on where another one ends, as each part
+	// of a large file but the first does. It does not hold the watermark back
+	// before it is opened, and then begins with the reader's watermark.
+	Sequel bool
 }
 
 // ReaderContext is what a reader may use.
