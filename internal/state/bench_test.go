@@ -1,0 +1,125 @@
+package state
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/types"
+)
+
+var bigint = types.Of(types.BigInt).NotNull()
+
+func keysOf(cols ...batch.Vector) *Keys {
+	n := cols[0].Len()
+	k := &Keys{Cols: cols, Hash: batch.Hash(cols, nil, n, nil), Rows: make([]int32, n)}
+	for i := range k.Rows {
+		k.Rows[i] = int32(i)
+	}
+	return k
+}
+
+func benchTable(b *testing.B, cfg Config, key ...types.Type) *table {
+	db, err := Open(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	t, err := db.Table(Spec{Name: "t", Key: key, Value: []types.Type{bigint, bigint}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return t.(*table)
+}
+
+// BenchmarkUpsert finds existing rows ("hit") and makes new ones ("new").
+func BenchmarkUpsert(b *testing.B) {
+	const n = batch.DefaultSize
+	rng := rand.New(rand.NewPCG(1, 2))
+	kinds := []struct {
+		name string
+		key  []types.Type
+		cols func(k []int) []batch.Vector
+	}{
+		{"bigint", []types.Type{types.Of(types.BigInt)}, func(k []int) []batch.Vector {
+			v := batch.MakeFixed[int64](types.Of(types.BigInt), n)
+			for i, x := range k {
+				v.Values[i] = int64(x)
+			}
+			return []batch.Vector{v}
+		}},
+		{"int+bigint", []types.Type{types.Of(types.Int), types.Of(types.BigInt)}, func(k []int) []batch.Vector {
+			v, w := batch.MakeFixed[int32](types.Of(types.Int), n), batch.MakeFixed[int64](types.Of(types.BigInt), n)
+			for i, x := range k {
+				v.Values[i], w.Values[i] = int32(x%100), int64(x)
+			}
+			return []batch.Vector{v, w}
+		}},
+		{"string", []types.Type{types.StringType()}, func(k []int) []batch.Vector {
+			v := batch.NewBytes(types.StringType(), n, 0)
+			for _, x := range k {
+				v.AppendString(fmt.Sprintf("channel-%d", x))
+			}
+			return []batch.Vector{v}
+		}},
+	}
+	for _, kind := range kinds {
+		for _, rows := range []int{100, 10_000, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/hit/%d", kind.name, rows), func(b *testing.B) {
+				t := benchTable(b, Config{Name: "bench", Parallelism: 1}, kind.key...)
+				var keys []*Keys
+				slots := make([]int32, n)
+				for at := 0; at < rows; at += n {
+					k := make([]int, n)
+					for i := range k {
+						k[i] = min(at+i, rows-1)
+					}
+					if _, err := t.Space(0).Upsert(keysOf(kind.cols(k)...), slots); err != nil {
+						b.Fatal(err)
+					}
+				}
+				for range 64 {
+					k := make([]int, n)
+					for i := range k {
+						k[i] = rng.IntN(rows)
+					}
+					keys = append(keys, keysOf(kind.cols(k)...))
+				}
+				i := 0
+				for b.Loop() {
+					t.Space(0).Upsert(keys[i%len(keys)], slots)
+					i++
+				}
+				perRow(b, n)
+			})
+		}
+		b.Run(kind.name+"/new", func(b *testing.B) {
+			const batches = 64
+			var keys []*Keys
+			for j := range batches {
+				k := make([]int, n)
+				for i := range k {
+					k[i] = j*n + i
+				}
+				keys = append(keys, keysOf(kind.cols(k)...))
+			}
+			t := benchTable(b, Config{Name: "bench", Parallelism: 1}, kind.key...)
+			slots := make([]int32, n)
+			ns := int64(0)
+			for b.Loop() {
+				for _, k := range keys {
+					t.Space(ns).Upsert(k, slots)
+				}
+				t.Drop(ns)
+				ns++
+			}
+			perRow(b, n*batches)
+		})
+	}
+}
+
+func perRow(b *testing.B, rows int) {
+	total := float64(b.N) * float64(rows)
+	b.ReportMetric(total/b.Elapsed().Seconds(), "rows/s")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/total, "ns/row")
+}

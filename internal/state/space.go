@@ -1,0 +1,435 @@
+package state
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/millstream-io/millstream/batch"
+)
+
+// smallSpace is the number of rows up to which a space has no hash index and
+// its slots are looked through.
+const smallSpace = 8
+
+// space is one namespace of a table. Its slots are extents of the table's
+// columns; it only has a hash index of its own.
+//
+// The index has one word a row: the low half of the hash, and the slot + 1; 0
+// is free. The place of an entry depends on the word alone, so that growing and
+// deleting touch nothing but the index.
+type space struct {
+	t     *table
+	ns    int64
+	index []uint64
+	ext   []extent
+	// next and end bound what is unused of the last extent; virgin says that
+	// it was never used by anyone.
+	next, end int32
+	virgin    bool
+	// empty is set while the space is in the table's list of empty ones.
+	empty bool
+	// free has the slots of deleted rows.
+	free []int32
+	id   int32
+	// heapAt is the place in the table's heap, -1 if there are no rows.
+	heapAt int32
+	rows   int32
+	// cold is the number of rows that are on disk only.
+	cold int64
+	// groups has a bit for each key group that may have rows on disk.
+	groups [2]uint64
+}
+
+// Upsert implements Space.
+func (s *space) Upsert(k *Keys, slots []int32) ([]int32, error) {
+	if s.cold > 0 {
+		if err := s.fetch(k, slots); err != nil {
+			return nil, err
+		}
+	}
+	fresh := s.upsert(k, slots)
+	s.t.touch(slots)
+	return fresh, nil
+}
+
+// upsert is Upsert in memory. It runs column by column: first each row gets the
+// slot of the first key with the same hash, or a new one, then the keys are
+// compared. Rows whose slot has another key, one in millions, are done singly.
+func (s *space) upsert(k *Keys, slots []int32) []int32 {
+	t := s.t
+	n := &t.fresh
+	n.reset()
+	at := 0
+	if s.index == nil {
+		at = s.insertSmall(k, slots)
+	}
+	if at < len(k.Rows) {
+		s.insertHashed(k, slots, at)
+	}
+	t.storeKeys(k, n)
+	if bad := t.compare(k, slots); len(bad) > 0 {
+		s.insertUnsure(k, slots, bad)
+	}
+	if len(n.at) > 0 {
+		for _, c := range t.vals {
+			reset(c, n.recycled)
+		}
+		s.listed()
+	}
+	return n.at
+}
+
+// insertSmall works through the rows until the space is no longer small, and
+// returns how many it did.
+func (s *space) insertSmall(k *Keys, slots []int32) int {
+	for i, r := range k.Rows {
+		low := uint32(k.Hash[r])
+		slot := s.findSmall(low)
+		if slot < 0 {
+			if slot = s.add(low, int32(i), r); s.rows > smallSpace {
+				s.makeIndex()
+				slots[i] = slot
+				return i + 1
+			}
+		}
+		slots[i] = slot
+	}
+	return len(k.Rows)
+}
+
+func (s *space) findSmall(low uint32) int32 {
+	t := s.t
+	for _, e := range s.ext {
+		for slot := e.start; slot < e.start+e.size; slot++ {
+			if t.meta.at(slot).low == low && *t.flags.at(slot)&live != 0 {
+				return slot
+			}
+		}
+	}
+	return -1
+}
+
+func (s *space) insertHashed(k *Keys, slots []int32, from int) {
+	index, hash := s.index, k.Hash
+	mask := uint32(len(index) - 1)
+	out := slots[from:len(k.Rows)]
+	for i, r := range k.Rows[from:] {
+		low := uint32(hash[r])
+		p := low & mask
+		for {
+			x := index[p]
+			if x == 0 {
+				slot := s.add(low, int32(from+i), r)
+				out[i] = slot
+				index[p] = entry(low, slot)
+				if int(s.rows)*4 > len(index)*3 {
+					s.growIndex()
+					index = s.index
+					mask = uint32(len(index) - 1)
+				}
+				break
+			}
+			if uint32(x>>32) == low {
+				out[i] = int32(uint32(x)) - 1
+				break
+			}
+			p = (p + 1) & mask
+		}
+	}
+}
+
+// insertUnsure finds or makes the rows at the indexes bad one by one.
+func (s *space) insertUnsure(k *Keys, slots, bad []int32) {
+	n := &s.t.fresh
+	slices.Sort(bad)
+	before := len(n.at)
+	for _, i := range bad {
+		if slots[i] = s.findExact(k, i); slots[i] >= 0 {
+			continue
+		}
+		r := k.Rows[i]
+		low := uint32(k.Hash[r])
+		slot := s.add(low, i, r)
+		slots[i] = slot
+		if s.index != nil {
+			s.enter(low, slot)
+			if int(s.rows)*4 > len(s.index)*3 {
+				s.growIndex()
+			}
+		} else if s.rows > smallSpace {
+			s.makeIndex()
+		}
+		last := len(n.at) - 1
+		s.t.storeKeys(k, &newRows{slots: n.slots[last:], rows: n.rows[last:]})
+	}
+	if len(n.at) > before {
+		slices.Sort(n.at)
+	}
+}
+
+// Lookup implements Space.
+func (s *space) Lookup(k *Keys, slots []int32) error {
+	if s.cold > 0 {
+		if err := s.fetch(k, slots); err != nil {
+			return err
+		}
+	}
+	s.lookup(k, slots)
+	s.t.touch(slots)
+	return nil
+}
+
+// lookup is Lookup in memory.
+func (s *space) lookup(k *Keys, slots []int32) {
+	slots = slots[:len(k.Rows)]
+	if s.index == nil {
+		for i, r := range k.Rows {
+			slots[i] = s.findSmall(uint32(k.Hash[r]))
+		}
+	} else {
+		index := s.index
+		mask := uint32(len(index) - 1)
+		for i, r := range k.Rows {
+			low := uint32(k.Hash[r])
+			p := low & mask
+			x := index[p]
+			for x != 0 && uint32(x>>32) != low {
+				p = (p + 1) & mask
+				x = index[p]
+			}
+			slots[i] = int32(uint32(x)) - 1
+		}
+	}
+	for _, i := range s.t.compare(k, slots) {
+		slots[i] = s.findExact(k, i)
+	}
+}
+
+// findExact returns the slot of the key of the row k.Rows[i], or -1.
+func (s *space) findExact(k *Keys, i int32) int32 {
+	low := uint32(k.Hash[k.Rows[i]])
+	if s.index == nil {
+		for _, e := range s.ext {
+			for slot := e.start; slot < e.start+e.size; slot++ {
+				if s.t.meta.at(slot).low == low && *s.t.flags.at(slot)&live != 0 && s.t.same(k, i, slot) {
+					return slot
+				}
+			}
+		}
+		return -1
+	}
+	mask := uint32(len(s.index) - 1)
+	for p := low & mask; s.index[p] != 0; p = (p + 1) & mask {
+		if x := s.index[p]; uint32(x>>32) == low {
+			if slot := int32(uint32(x)) - 1; s.t.same(k, i, slot) {
+				return slot
+			}
+		}
+	}
+	return -1
+}
+
+func entry(low uint32, slot int32) uint64 { return uint64(low)<<32 | uint64(uint32(slot+1)) }
+
+// add takes a slot for a new row, the row r of a batch of keys, which is its
+// i-th. The index is up to the caller.
+func (s *space) add(low uint32, i, r int32) int32 {
+	slot, recycled := s.takeSlot()
+	t := s.t
+	*t.meta.at(slot) = slotMeta{low: low, owner: s.id}
+	t.fresh.add(i, r, slot, recycled)
+	*t.flags.at(slot) = live
+	if t.db.tracking {
+		*t.flags.at(slot) = live | dirty
+		t.dirty = append(t.dirty, slot)
+	}
+	s.rows++
+	t.rows++
+	return slot
+}
+
+func (s *space) takeSlot() (slot int32, recycled bool) {
+	if n := len(s.free); n > 0 {
+		slot = s.free[n-1]
+		s.free = s.free[:n-1]
+		return slot, true
+	}
+	if s.next == s.end {
+		s.extend()
+	}
+	slot = s.next
+	s.next++
+	return slot, !s.virgin
+}
+
+// extend adds an extent as large as all that the space has.
+func (s *space) extend() {
+	size := int32(0)
+	for i := len(s.ext) - 1; i >= 0 && size < pageMask; i-- {
+		size += s.ext[i].size
+	}
+	size = min(max(size, 1), pageMask+1)
+	e, virgin := s.t.alloc.alloc(1 << (bits.Len32(uint32(size)) - 1))
+	if virgin {
+		s.t.growTo(int(s.t.alloc.next))
+	}
+	s.ext = append(s.ext, e)
+	s.next, s.end, s.virgin = e.start, e.start+e.size, virgin
+}
+
+// makeIndex gives a space that has grown an index of all its rows.
+func (s *space) makeIndex() {
+	s.index = s.t.indexes.get(4 * smallSpace)
+	for _, e := range s.ext {
+		for slot := e.start; slot < e.start+e.size; slot++ {
+			if *s.t.flags.at(slot)&live != 0 {
+				s.enter(s.t.meta.at(slot).low, slot)
+			}
+		}
+	}
+}
+
+// enter puts a slot into the index, which has room.
+func (s *space) enter(low uint32, slot int32) {
+	mask := uint32(len(s.index) - 1)
+	p := low & mask
+	for s.index[p] != 0 {
+		p = (p + 1) & mask
+	}
+	s.index[p] = entry(low, slot)
+}
+
+func (s *space) growIndex() {
+	old := s.index
+	index := s.t.indexes.get(2 * len(old))
+	mask := uint32(len(index) - 1)
+	for _, x := range old {
+		if x == 0 {
+			continue
+		}
+		p := uint32(x>>32) & mask
+		for index[p] != 0 {
+			p = (p + 1) & mask
+		}
+		index[p] = x
+	}
+	s.index = index
+	s.t.indexes.put(old)
+}
+
+// leave takes a slot out of the index, and closes the gap by moving up the
+// entries behind it that it kept from their place.
+func (s *space) leave(slot int32) {
+	index := s.index
+	mask := uint32(len(index) - 1)
+	low := s.t.meta.at(slot).low
+	gap := low & mask
+	for want := entry(low, slot); index[gap] != want; {
+		gap = (gap + 1) & mask
+	}
+	for p := (gap + 1) & mask; index[p] != 0; p = (p + 1) & mask {
+		home := uint32(index[p]>>32) & mask
+		if (p-home)&mask >= (p-gap)&mask {
+			index[gap] = index[p]
+			gap = p
+		}
+	}
+	index[gap] = 0
+}
+
+// Cols implements Space.
+func (s *space) Cols() []batch.Column { return s.t.vals }
+
+// Keys implements Space.
+func (s *space) Keys(slots []int32) []batch.Vector { return s.t.keyVectors(slots) }
+
+// Len implements Space.
+func (s *space) Len() (int, error) { return int(s.rows) + int(s.cold), nil }
+
+// Dirty implements Space.
+func (s *space) Dirty(slots []int32) {
+	t := s.t
+	if !t.db.tracking {
+		return
+	}
+	for _, slot := range slots {
+		if f := t.flags.at(slot); *f&dirty == 0 {
+			*f |= dirty
+			t.dirty = append(t.dirty, slot)
+		}
+	}
+}
+
+// Delete implements Space.
+func (s *space) Delete(slots []int32) {
+	t := s.t
+	t.bury(s, slots)
+	for _, slot := range slots {
+		s.forget(slot)
+	}
+	s.listed()
+}
+
+// forget frees the slot of a row.
+func (s *space) forget(slot int32) {
+	if s.index != nil {
+		s.leave(slot)
+	}
+	*s.t.flags.at(slot) = 0
+	s.free = append(s.free, slot)
+	s.rows--
+	s.t.rows--
+}
+
+// listed keeps the space in the table's order of namespaces if and only if it
+// has rows. An empty one keeps its memory until the event is over.
+func (s *space) listed() {
+	t := s.t
+	has := s.rows > 0 || s.cold > 0
+	switch {
+	case has && s.heapAt < 0:
+		t.order.push(s)
+	case !has && s.heapAt >= 0:
+		t.order.remove(s)
+		t.noteEmpty(s)
+	}
+}
+
+// Scan implements Space.
+func (s *space) Scan(limit int, f func(slots []int32) error) error {
+	buf := make([]int32, 0, min(limit, int(s.rows)+1))
+	t, id := s.t, s.id
+	// f may delete rows and so empty the space; it cannot add any.
+	ext, next, end := s.ext, s.next, s.end
+	for _, e := range ext {
+		last := e.start + e.size
+		if last == end {
+			last = next
+		}
+		for slot := e.start; slot < last; slot++ {
+			if *t.flags.at(slot)&live == 0 {
+				continue
+			}
+			buf = append(buf, slot)
+			if len(buf) < limit {
+				continue
+			}
+			if err := f(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+			if s.id != id {
+				return nil
+			}
+		}
+	}
+	if len(buf) > 0 {
+		if err := f(buf); err != nil {
+			return err
+		}
+	}
+	if s.cold == 0 || s.id != id {
+		return nil
+	}
+	return s.scanCold(limit, f)
+}

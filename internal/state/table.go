@@ -1,0 +1,304 @@
+package state
+
+import (
+	"math/bits"
+
+	"github.com/millstream-io/millstream/batch"
+)
+
+// table is one table of a DB. The rows of all its namespaces share the columns;
+// a namespace owns extents of slots.
+type table struct {
+	db   *DB
+	spec Spec
+	// id names the table on disk, from 1.
+	id    uint16
+	keys  []batch.Column
+	vals  []batch.Column
+	meta  pages[slotMeta]
+	flags pages[uint8]
+	alloc slotAlloc
+
+	byNS   map[int64]*space
+	spaces []*space
+	ids    []int32
+	order  nsHeap
+	last   *space
+	// empty lists spaces that had no rows at some time in this event.
+	empty   []*space
+	pool    []*space
+	indexes indexPool
+	// rows is the number of rows in memory.
+	rows int
+
+	// dirty lists the slots that were flagged dirty; some may be free by now,
+	// or be listed twice.
+	dirty  []int32
+	graves graves
+	// hand is where the clock of eviction stands.
+	hand int32
+
+	fresh   newRows
+	bad     []int32
+	one     [1]int32
+	oneRow  [1]int32
+	scratch []byte
+}
+
+// newRows are the rows that an Upsert makes: their indexes in the batch of
+// keys, their positions in its columns, their slots, and those of the slots
+// that were in use before.
+type newRows struct{ at, rows, slots, recycled []int32 }
+
+func (n *newRows) reset() {
+	n.at, n.rows, n.slots, n.recycled = n.at[:0], n.rows[:0], n.slots[:0], n.recycled[:0]
+}
+
+func (n *newRows) add(at, row, slot int32, recycled bool) {
+	n.at = append(n.at, at)
+	n.rows = append(n.rows, row)
+	n.slots = append(n.slots, slot)
+	if recycled {
+		n.recycled = append(n.recycled, slot)
+	}
+}
+
+func newTable(db *DB, spec Spec, id uint16) *table {
+	t := &table{db: db, spec: spec, id: id, byNS: make(map[int64]*space)}
+	for _, k := range spec.Key {
+		t.keys = append(t.keys, batch.NewColumn(k))
+	}
+	for _, v := range spec.Value {
+		t.vals = append(t.vals, batch.NewColumn(v))
+	}
+	return t
+}
+
+// Space implements Table.
+func (t *table) Space(ns int64) Space { return t.space(ns) }
+
+func (t *table) space(ns int64) *space {
+	if t.last != nil && t.last.ns == ns {
+		return t.last
+	}
+	s, ok := t.byNS[ns]
+	if !ok {
+		s = t.newSpace(ns)
+		t.noteEmpty(s)
+	}
+	t.last = s
+	return s
+}
+
+func (t *table) newSpace(ns int64) *space {
+	var s *space
+	if n := len(t.pool); n > 0 {
+		s = t.pool[n-1]
+		t.pool = t.pool[:n-1]
+		*s = space{ext: s.ext[:0], free: s.free[:0]}
+	} else {
+		s = &space{}
+	}
+	s.t, s.ns, s.heapAt = t, ns, -1
+	if n := len(t.ids); n > 0 {
+		s.id = t.ids[n-1]
+		t.ids = t.ids[:n-1]
+		t.spaces[s.id] = s
+	} else {
+		s.id = int32(len(t.spaces))
+		t.spaces = append(t.spaces, s)
+	}
+	t.byNS[ns] = s
+	return s
+}
+
+func (t *table) noteEmpty(s *space) {
+	if !s.empty {
+		s.empty = true
+		t.empty = append(t.empty, s)
+	}
+}
+
+// Namespaces implements Table.
+func (t *table) Namespaces(upTo int64) ([]int64, error) { return t.order.upTo(upTo), nil }
+
+// First implements Table.
+func (t *table) First() (ns int64, ok bool, err error) {
+	if len(t.order) == 0 {
+		return 0, false, nil
+	}
+	return t.order[0].ns, true, nil
+}
+
+// Drop implements Table. Its cost does not depend on the number of rows, but
+// for one byte each.
+func (t *table) Drop(ns int64) error {
+	if s, ok := t.byNS[ns]; ok {
+		t.buryAll(s)
+		t.discard(s)
+	}
+	return nil
+}
+
+// discard takes back all that a space has in memory.
+func (t *table) discard(s *space) {
+	if s.heapAt >= 0 {
+		t.order.remove(s)
+	}
+	for _, e := range s.ext {
+		t.clearFlags(e)
+		t.alloc.release(e)
+	}
+	t.rows -= int(s.rows)
+	if s.index != nil {
+		t.indexes.put(s.index)
+		s.index = nil
+	}
+	delete(t.byNS, s.ns)
+	t.spaces[s.id] = nil
+	t.ids = append(t.ids, s.id)
+	s.id, s.rows, s.cold = -1, 0, 0
+	if t.last == s {
+		t.last = nil
+	}
+	// A space that is listed as empty is pooled when the event is over.
+	if !s.empty {
+		t.keep(s)
+	}
+}
+
+// keep pools the small struct of a space for the next one.
+func (t *table) keep(s *space) {
+	const most, mostExtents = 256, 64
+	if len(t.pool) < most && cap(s.ext) <= mostExtents && cap(s.free) <= mostExtents {
+		t.pool = append(t.pool, s)
+	}
+}
+
+func (t *table) clearFlags(e extent) {
+	for start := e.start; start < e.start+e.size; {
+		page := t.flags[start>>pageBits]
+		lo := int(start & pageMask)
+		hi := min(lo+int(e.start+e.size-start), len(page))
+		clear(page[lo:hi])
+		start += int32(hi - lo)
+	}
+}
+
+// sweep drops the spaces that have stayed empty.
+func (t *table) sweep() {
+	for i, s := range t.empty {
+		t.empty[i] = nil
+		s.empty = false
+		switch {
+		case s.id < 0:
+			t.keep(s)
+		case s.rows == 0 && s.cold == 0:
+			t.discard(s)
+		}
+	}
+	t.empty = t.empty[:0]
+}
+
+// growTo makes slots up to n exist.
+func (t *table) growTo(n int) {
+	t.meta.grow(n)
+	t.flags.grow(n)
+	for _, c := range t.keys {
+		c.Grow(n)
+	}
+	for _, c := range t.vals {
+		c.Grow(n)
+	}
+}
+
+// storeKeys writes the keys of new rows.
+func (t *table) storeKeys(k *Keys, n *newRows) {
+	if len(n.slots) == 0 {
+		return
+	}
+	for i, c := range t.keys {
+		c.Set(n.slots, k.Cols[i], n.rows)
+	}
+}
+
+// compare returns the indexes of the rows whose slots have other keys.
+func (t *table) compare(k *Keys, slots []int32) []int32 {
+	bad := t.bad[:0]
+	for i, c := range t.keys {
+		bad = match(c, k.Cols[i], k.Rows, slots[:len(k.Rows)], bad)
+	}
+	t.bad = bad
+	return bad
+}
+
+// same reports whether the i-th row of k has the key that is in slot.
+func (t *table) same(k *Keys, i, slot int32) bool {
+	t.one[0], t.oneRow[0] = slot, k.Rows[i]
+	for c, col := range t.keys {
+		if len(match(col, k.Cols[c], t.oneRow[:], t.one[:], nil)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// touch tells the clock that rows are in use.
+func (t *table) touch(slots []int32) {
+	if !t.db.limited {
+		return
+	}
+	for _, slot := range slots {
+		if slot >= 0 {
+			*t.flags.at(slot) |= used
+		}
+	}
+}
+
+func (t *table) keyVectors(slots []int32) []batch.Vector {
+	out := make([]batch.Vector, len(t.keys))
+	for i, c := range t.keys {
+		out[i] = c.Vector(slots)
+	}
+	return out
+}
+
+// memBytes is the memory that the rows take.
+func (t *table) memBytes() int {
+	const metaSize, spaceSize = 9, 256
+	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize
+	for _, c := range t.keys {
+		total += c.MemBytes()
+	}
+	for _, c := range t.vals {
+		total += c.MemBytes()
+	}
+	for _, s := range t.spaces {
+		if s != nil {
+			total += 8 * len(s.index)
+		}
+	}
+	return total
+}
+
+// indexPool keeps a few indexes of each size for the next space: windows that
+// follow each other are alike.
+type indexPool [32][][]uint64
+
+func (p *indexPool) get(size int) []uint64 {
+	c := bits.Len(uint(size)) - 1
+	if n := len(p[c]); n > 0 {
+		index := p[c][n-1]
+		p[c] = p[c][:n-1]
+		clear(index)
+		return index
+	}
+	return make([]uint64, size)
+}
+
+func (p *indexPool) put(index []uint64) {
+	const most = 4
+	if c := bits.Len(uint(len(index))) - 1; len(p[c]) < most {
+		p[c] = append(p[c], index)
+	}
+}
