@@ -51,6 +51,8 @@ func isFloorOrCeil(name []ast.Ident) bool {
 
 // argument reads one argument of a call: an expression, name => value, a table, a DESCRIPTOR, a unit or DEFAULT.
 func (p *parser) argument() ast.Expr {
+	p.enter()
+	defer p.leave()
 	start := p.tok.Span
 	if (p.tok.kind == tokWord || p.tok.kind == tokQuoted) && p.at(1).isOp("=>") {
 		name := ast.Ident{Span: start, Name: p.tok.text, Quoted: p.tok.kind == tokQuoted}

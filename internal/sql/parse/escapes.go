@@ -113,7 +113,7 @@ func number(s string, base, least, most int) (rune, int) {
 }
 
 // resolveUnicode resolves the escapes of U&'..': the escape character and four hexadecimal digits, which are a UTF-16 unit;
-// the escape character twice is itself.
+// the escape character twice is itself. Flink takes a plus sign for the first digit, and so do we: \+01F600 is U+001F and 600.
 func resolveUnicode(s string, escape rune) (string, string) {
 	var b strings.Builder
 	var high rune // a surrogate that waits for its other half
@@ -138,6 +138,11 @@ func resolveUnicode(s string, escape rune) (string, string) {
 			continue
 		}
 		unit, n := number(s[i:], 16, 4, 4)
+		if n == 0 && strings.HasPrefix(s[i:], "+") {
+			if unit, n = number(s[i+1:], 16, 3, 3); n > 0 {
+				n++
+			}
+		}
 		if n == 0 {
 			return "", "an escape in a string U&'..' has exactly four hexadecimal digits"
 		}

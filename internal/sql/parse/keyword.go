@@ -230,7 +230,7 @@ func (p *parser) cast() ast.Expr {
 	p.expectOp("(", "after "+strings.ToUpper(start.Text(p.src)))
 	c.X = p.expr()
 	p.expect("after the value to cast", "AS")
-	c.Type = p.typeName()
+	c.Type = p.castType()
 	if p.isAny("NOT", "NULL") {
 		p.failAt(p.tok.Span, "leave it out: the value decides", "the type of a CAST says nothing about NULL")
 	}

@@ -5,7 +5,7 @@ import "github.com/millstream-io/millstream/internal/sql/ast"
 // startsClause reports whether the token begins a clause of a query, where the parser can go on after an error.
 func startsClause(t *token) bool {
 	switch t.up {
-	case "FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT":
+	case "FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT", "MINUS":
 		return t.kind == tokWord
 	}
 	return false
@@ -28,7 +28,10 @@ func (p *parser) query() *ast.Query {
 	}
 	q.Body = p.setExpr(1)
 	if p.is("ORDER") {
-		p.guard(startsClause, func() { q.OrderBy = p.orderBy() })
+		p.guard(startsClause, func() {
+			q.OrderBy = p.orderBy()
+			p.itemEnd("an item of ORDER BY")
+		})
 	}
 	p.guard(startsClause, func() { p.limit(q) })
 	if continuesQuery(&p.tok) {
@@ -371,11 +374,7 @@ func (p *parser) windows() []ast.NamedWindow {
 func (p *parser) orderBy() []ast.OrderItem {
 	p.expect("", "ORDER")
 	p.expect("after ORDER", "BY")
-	items := p.orderItems()
-	if p.depth <= 1 {
-		p.itemEnd("an item of ORDER BY")
-	}
-	return items
+	return p.orderItems()
 }
 
 func (p *parser) orderItems() []ast.OrderItem {

@@ -44,8 +44,13 @@ func (p *parser) nullableType() *ast.TypeName {
 	return t
 }
 
-// typeName reads a type, with the ARRAY and MULTISET that may follow it. Elements of INT ARRAY are NOT NULL, as in Flink.
-func (p *parser) typeName() *ast.TypeName {
+// castType reads the type of a CAST, where Flink takes the elements of INT ARRAY as NOT NULL.
+func (p *parser) castType() *ast.TypeName { return p.typeWithElems(ast.NotNull) }
+
+func (p *parser) typeName() *ast.TypeName { return p.typeWithElems(ast.NullDefault) }
+
+// typeWithElems reads a type, with the ARRAY and MULTISET that may follow it; elems is the nullability of their elements.
+func (p *parser) typeWithElems(elems ast.Nullability) *ast.TypeName {
 	p.enter()
 	defer p.leave()
 	start := p.tok.Span
@@ -55,7 +60,7 @@ func (p *parser) typeName() *ast.TypeName {
 		if n > maxDepth {
 			p.enter()
 		}
-		t.Null = ast.NotNull
+		t.Null = elems
 		outer := &ast.TypeName{Name: p.tok.up, Elems: []*ast.TypeName{t}}
 		p.advance()
 		outer.Span = p.span(start)
