@@ -50,10 +50,15 @@ func (p *parser) create() ast.Statement {
 		case "SOURCE", "SINK", "STREAM":
 			hint = "write CREATE TABLE .. WITH ('connector' = ..)"
 		}
+		if kind == "MATERIALIZED" {
+			kind += " " + p.at(1).up
+		}
 		p.failAt(at.Span, hint, "CREATE %s is not supported", kind)
 	}
 	hint := ""
-	if at.kind == tokWord {
+	if p.isSeq("OR", "REPLACE") {
+		hint = "write CREATE OR REPLACE TEMPORARY"
+	} else if at.kind == tokWord {
 		if s := diag.Suggest(kind, []string{"TABLE", "VIEW", "FUNCTION", "CATALOG", "DATABASE", "TEMPORARY"}); s != "" {
 			hint = "did you mean " + s + "?"
 		}
@@ -89,7 +94,7 @@ func (p *parser) createTable(c creation) ast.Statement {
 // columns reads the columns, watermarks and keys in parentheses. Each is guarded, so that mistakes in several show in one run.
 func (p *parser) columns(t *ast.CreateTable) {
 	p.advance()
-	stop := func(t *token) bool { return t.isOp(",") }
+	stop := func(t *token) bool { return t.isOp(",") || t.is("WITH") }
 	for more := true; more; more = p.acceptOp(",") {
 		p.guard(stop, func() {
 			p.tableElement(t)
@@ -97,6 +102,10 @@ func (p *parser) columns(t *ast.CreateTable) {
 				p.unexpectedInColumns()
 			}
 		})
+	}
+	if p.is("WITH") && p.at(1).isOp("(") && len(p.errs) > 0 {
+		p.open-- // the missing parenthesis is reported; the options follow
+		return
 	}
 	p.expectOp(")", "after the column list")
 }
@@ -126,7 +135,7 @@ func (p *parser) tableElement(t *ast.CreateTable) {
 		k := p.key(true)
 		t.Keys = append(t.Keys, *k)
 	case p.isOp(")"):
-		p.expectedHint("a column", "", "is there a comma too many?")
+		p.expected("a column", "")
 	default:
 		t.Columns = append(t.Columns, p.column())
 	}

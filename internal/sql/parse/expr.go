@@ -351,11 +351,7 @@ func (p *parser) primary() ast.Expr {
 			p.failAt(t.Span, "", "parameters (?) are not supported")
 		}
 	}
-	hint := ""
-	if p.prev.isOp(",") {
-		hint = "is there a comma too many?"
-	}
-	p.expectedHint("an expression", "", hint)
+	p.expected("an expression", "")
 	return nil
 }
 

@@ -337,7 +337,11 @@ func (lx *lexer) operator(start diag.Span) token {
 	lx.skip(size)
 	switch r {
 	case '"':
-		t := lx.finish(start, tokInvalid, `a double quote has no meaning here`)
+		line, _, _ := strings.Cut(lx.src[lx.off:], "\n")
+		if end := strings.IndexByte(line, '"'); end >= 0 {
+			lx.skip(end + 1)
+		}
+		t := lx.finish(start, tokInvalid, "double quotes have no meaning here")
 		t.hint = "a string is written in single quotes, a name in back-ticks"
 		return t
 	case utf8.RuneError:

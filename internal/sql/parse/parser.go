@@ -248,8 +248,12 @@ func (p *parser) expectedHint(what, where, hint string) {
 	if where != "" {
 		where = " " + where
 	}
-	if hint == "" && p.isOp(")") && p.open <= 0 {
+	switch {
+	case hint != "":
+	case p.isOp(")") && p.open <= 0:
 		hint = `the ")" has no "(" before it`
+	case p.prev.isOp(",") && (p.isEnd() || p.isOp(")") || p.tok.kind == tokWord && clauseWords[p.tok.up]):
+		hint = "is there a comma too many?"
 	}
 	p.failAt(p.tok.Span, hint, "expected %s%s, found %s", what, where, p.found())
 }
@@ -258,11 +262,13 @@ func (p *parser) expectedHint(what, where, hint string) {
 func (p *parser) unexpected(where string) {
 	p.checkInvalid()
 	hint := ""
-	switch {
-	case p.isOp(")"):
+	if p.isOp(")") {
 		hint = `the ")" has no "(" before it`
-	case p.tok.kind == tokString && p.prev.kind == tokString:
-		hint = "strings are joined by || only"
+	} else if p.prev.kind == tokWord && !ast.IsReserved(p.prev.up) {
+		// The word before was taken for an alias, and may be a misspelt keyword.
+		if s := diag.Suggest(p.prev.up, []string{"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION"}); s != "" {
+			hint = `did you mean ` + s + ` instead of "` + p.prev.text + `"?`
+		}
 	}
 	p.failAt(p.tok.Span, hint, "unexpected %s %s", p.found(), where)
 }
@@ -306,12 +312,12 @@ func (p *parser) guard(stop func(*token) bool, f func()) (ok bool) {
 	return true
 }
 
-// skipTo moves to the next token that ends the skipping. The token at which the failure happened may do so within brackets,
-// too: it tells that a closing bracket is missing.
+// skipTo moves to the next token that ends the skipping. A word at which the failure happened may do so within brackets, too:
+// it tells that a closing bracket is missing.
 func (p *parser) skipTo(open int, stop func(*token) bool) {
 	for first := true; p.tok.kind != tokEOF && !p.isOp(";"); first = false {
 		if p.open <= open || first {
-			if stop != nil && stop(&p.tok) && (p.open <= open || !p.is("ORDER")) {
+			if stop != nil && stop(&p.tok) && (p.open <= open || p.tok.kind == tokWord && !p.is("ORDER")) {
 				break
 			}
 			if p.open <= open && p.tok.kind == tokOp && (p.tok.text == ")" || p.tok.text == "]") && open > 0 {
@@ -359,10 +365,10 @@ func (p *parser) ident(what string) ast.Ident {
 	return id
 }
 
-// notAName fails because a name is expected. A reserved word that another word, a type or a comma follows was surely meant as
-// one.
+// notAName fails because a name is expected. A reserved word was meant as one unless it begins a clause; and even then if a type
+// follows it.
 func (p *parser) notAName(what string) {
-	if p.tok.kind == tokWord && p.meantAsName() {
+	if p.tok.kind == tokWord && (p.meantAsName() || typeNames[p.at(1).up].name != "") {
 		p.failAt(p.tok.Span, "write it in back-ticks: `"+p.tok.text+"`", `expected %s, but "%s" is a reserved word`, what, p.tok.text)
 	}
 	if p.tok.kind == tokString {

@@ -252,7 +252,9 @@ func (p *parser) selectItem() ast.SelectItem {
 	start := p.tok.Span
 	if e := p.star(); e != nil {
 		if p.isAny("EXCEPT", "EXCLUDE", "REPLACE") && p.at(1).isOp("(") {
-			p.failAt(p.tok.Span, "list the columns", "* %s (..) is not supported", p.tok.up)
+			word := p.tok
+			p.advance() // so that the parser does not go on with a set operation
+			p.failAt(word.Span, "list the columns", "* %s (..) is not supported", word.up)
 		}
 		return ast.SelectItem{Span: e.Span, Expr: e}
 	}

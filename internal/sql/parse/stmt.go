@@ -229,7 +229,11 @@ func (p *parser) inserts(start diag.Span) ast.Statement {
 			default:
 				p.expected("INSERT or END", "in the statement set")
 			}
-			if !p.isOp(";") {
+			switch {
+			case p.isOp(";"):
+			case p.is("END"):
+				p.errorAt(p.tok.Span, `expected ";" before END`)
+			default:
 				p.expected(`";"`, "after an INSERT of the statement set")
 			}
 		})
