@@ -1,0 +1,194 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/diag"
+	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/types"
+)
+
+func upper(s string) string { return strings.ToUpper(s) }
+
+// call binds a call of a scalar or an aggregate function.
+func (b *Binder) call(s *scope, c *ast.Call) expr.Expr {
+	name := upper(c.FuncName())
+	if b.refused(c, name) {
+		return nil
+	}
+	if agg := fn.LookupAgg(name); agg != nil && (s.aggs != nil || fn.Lookup(name) == nil) {
+		return b.aggCall(s, c, agg)
+	}
+	if c.Distinct || c.Star || c.Filter != nil {
+		if fn.Lookup(name) != nil {
+			b.errorf(c.Pos(), "%s is no aggregate function: DISTINCT, * and FILTER have no meaning there", name)
+		} else {
+			b.unknownFunction(c, name)
+		}
+		return nil
+	}
+	if special := conditionals[name]; special != nil {
+		args := b.exprs(s, c.Args)
+		if args == nil && len(c.Args) > 0 {
+			return nil
+		}
+		return special(b, c, args)
+	}
+	def := fn.Lookup(name)
+	if def == nil || def.Internal {
+		b.unknownFunction(c, name)
+		return nil
+	}
+	args, symbols, ok := b.arguments(s, c)
+	if !ok {
+		return nil
+	}
+	return b.apply(c.Pos(), def, positions(c.Args), args, symbols)
+}
+
+// refused reports what a call uses that is not supported yet.
+func (b *Binder) refused(c *ast.Call, name string) bool {
+	switch {
+	case len(c.Name.Parts) > 1:
+		b.unsupported(c.Pos(), "the user-defined function "+strings.Join(c.Name.Strings(), "."))
+	case c.Over != nil:
+		b.unsupported(c.Over.Pos(), "OVER")
+	case len(c.WithinGroup) > 0:
+		b.unsupported(c.WithinGroup[0].Pos(), "WITHIN GROUP")
+	case len(c.OrderBy) > 0:
+		b.unsupported(c.OrderBy[0].Pos(), "ORDER BY within an aggregate function")
+	case c.Nulls != ast.NullsDefault:
+		b.unsupported(c.Pos(), "IGNORE NULLS and RESPECT NULLS")
+	case c.Semantics != "":
+		b.unsupported(c.Pos(), c.Semantics)
+	case c.JSON != nil:
+		b.unsupported(c.Pos(), name)
+	case laterFunctions[name] && fn.Lookup(name) == nil && fn.LookupAgg(name) == nil:
+		b.unsupported(c.Pos(), name)
+	default:
+		return false
+	}
+	return true
+}
+
+// laterFunctions are functions of Flink that Millstream does not have yet; a name that is neither here nor in the registry is
+// unknown to Flink as well.
+var laterFunctions = wordSet(`
+	ACOS APPROX_COUNT_DISTINCT ARRAY_AGG ARRAY_APPEND ARRAY_CONCAT ARRAY_CONTAINS ARRAY_DISTINCT ARRAY_EXCEPT
+	ARRAY_INTERSECT ARRAY_JOIN ARRAY_MAX ARRAY_MIN ARRAY_POSITION ARRAY_PREPEND ARRAY_REMOVE ARRAY_REVERSE ARRAY_SLICE
+	ARRAY_SORT ARRAY_UNION ASCII ASIN ATAN ATAN2 BIN BITMAP_AND BITMAP_AND_AGG BITMAP_ANDNOT BITMAP_BUILD
+	BITMAP_BUILD_AGG BITMAP_BUILD_CARDINALITY_AGG BITMAP_CARDINALITY BITMAP_FROM_BYTES BITMAP_OR BITMAP_OR_AGG
+	BITMAP_TO_ARRAY BITMAP_TO_BYTES BITMAP_TO_STRING BITMAP_XOR BITMAP_XOR_AGG BTRIM CARDINALITY CHR COLLECT CONVERT_TZ
+	COSH COT CUME_DIST CURRENT_WATERMARK DATE_FORMAT DECODE DEGREES DENSE_RANK ELEMENT ELT ENCODE ENDSWITH FIRST_VALUE
+	FROM_BASE64 FROM_UNIXTIME GROUPING GROUPING_ID GROUP_ID HEX INITCAP INSTR IS_ALPHA IS_DECIMAL IS_DIGIT JSON
+	JSON_ARRAY JSON_ARRAYAGG JSON_EXISTS JSON_LENGTH JSON_OBJECT JSON_OBJECTAGG JSON_QUERY JSON_QUOTE JSON_STRING
+	JSON_UNQUOTE JSON_VALUE LAG LAST_VALUE LEAD LISTAGG LOCATE LOG2 LPAD LTRIM MAP_ENTRIES MAP_FROM_ARRAYS MAP_KEYS
+	MAP_UNION MAP_VALUES MATCH_ROWTIME MATCH_PROCTIME MD5 NTILE OBJECT_OF OBJECT_UPDATE OVERLAY PARSE_JSON PARSE_URL PERCENTILE PERCENT_RANK
+	PRINTF RADIANS RAND RAND_INTEGER RANK REGEXP REGEXP_COUNT REGEXP_EXTRACT REGEXP_EXTRACT_ALL REGEXP_INSTR
+	REGEXP_REPLACE REGEXP_SUBSTR REVERSE ROW_NUMBER RPAD RTRIM SHA1 SHA2 SHA224 SHA256 SHA384 SHA512 SINH SPLIT
+	STARTSWITH STDDEV STDDEV_POP STDDEV_SAMP STR_TO_MAP TANH TO_BASE64 TO_TIMESTAMP_LTZ TRANSLATE TRY_PARSE_JSON
+	TRUNCATE TYPEOF UNHEX UNIX_TIMESTAMP URL_DECODE URL_ENCODE UUID VARIANCE VAR_POP VAR_SAMP SESSION_START SESSION_END
+	SESSION_ROWTIME SESSION_PROCTIME HOP_START HOP_END HOP_ROWTIME HOP_PROCTIME TUMBLE_START TUMBLE_END TUMBLE_ROWTIME
+	TUMBLE_PROCTIME TUMBLE HOP SESSION CUMULATE`)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+func (b *Binder) unknownFunction(c *ast.Call, name string) {
+	b.unknown(c.Pos(), name, fn.Names(), "unknown function %s", c.FuncName())
+}
+
+// arguments binds a call's arguments; a keyword becomes an entry of symbols.
+func (b *Binder) arguments(s *scope, c *ast.Call) (args []expr.Expr, symbols map[int]string, ok bool) {
+	ok = true
+	for i, a := range c.Args {
+		if sym, is := a.(*ast.Symbol); is {
+			if symbols == nil {
+				symbols = map[int]string{}
+			}
+			symbols[i] = sym.Name
+			args = append(args, nil)
+			continue
+		}
+		x := b.expr(s, a)
+		ok = ok && x != nil
+		args = append(args, x)
+	}
+	return args, symbols, ok
+}
+
+// conditionals are functions that become a CASE.
+var conditionals = map[string]func(b *Binder, c *ast.Call, args []expr.Expr) expr.Expr{
+	"COALESCE": (*Binder).coalesce,
+	"IFNULL":   (*Binder).coalesce,
+	"IF":       (*Binder).ifCall,
+	"NULLIF":   (*Binder).nullIf,
+}
+
+// arity checks the number of arguments; max < 0 is without limit.
+func (b *Binder) arity(c *ast.Call, min, max int) bool {
+	call := fn.Call{Def: &fn.Def{Name: upper(c.FuncName())}, Args: make([]fn.Arg, len(c.Args))}
+	if err := call.Arity(min, max); err != nil {
+		b.errorf(c.Pos(), "%s", err.Error())
+		return false
+	}
+	return true
+}
+
+func (b *Binder) coalesce(c *ast.Call, args []expr.Expr) expr.Expr {
+	most := -1
+	least := 1
+	if upper(c.FuncName()) == "IFNULL" {
+		most, least = 2, 2
+	}
+	if !b.arity(c, least, most) {
+		return nil
+	}
+	for i, a := range args {
+		if a.Type().Kind != types.Null {
+			break
+		}
+		if i == len(args)-1 {
+			b.errorf(c.Pos(), "all arguments of %s are NULL, so it has no type", upper(c.FuncName()))
+			return nil
+		}
+	}
+	if len(args) == 1 {
+		return args[0]
+	}
+	out := b.checked(c.Pos())(expr.NewCoalesce(args, b.Env))
+	if out == nil {
+		return nil
+	}
+	return withAttr(out, args...)
+}
+
+func (b *Binder) ifCall(c *ast.Call, args []expr.Expr) expr.Expr {
+	if !b.arity(c, 3, 3) {
+		return nil
+	}
+	return b.newCase(c.Pos(), args[:1], args[1:2], args[2])
+}
+
+// nullIf binds NULLIF(a, b): CASE WHEN a = b THEN NULL ELSE a END.
+func (b *Binder) nullIf(c *ast.Call, args []expr.Expr) expr.Expr {
+	if !b.arity(c, 2, 2) {
+		return nil
+	}
+	eq := b.applyNamed(c.Pos(), "=", positions(c.Args), args[0], args[1])
+	if eq == nil {
+		return nil
+	}
+	null := expr.Null(args[0].Type())
+	return b.newCase(c.Pos(), []expr.Expr{eq}, []expr.Expr{null}, args[0])
+}
+
+// noPos is the place of what was not written.
+var noPos diag.Pos

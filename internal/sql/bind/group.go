@@ -1,0 +1,181 @@
+package bind
+
+import (
+	"strconv"
+
+	"github.com/millstream-io/millstream/internal/diag"
+	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+	"github.com/millstream-io/millstream/types"
+)
+
+// grouping makes the aggregation of a SELECT: a projection that computes keys and arguments, the aggregation itself, and
+// what HAVING and the select list do with its rows.
+type grouping struct {
+	b     *Binder
+	scope *scope
+	input plan.Node
+	keys  []expr.Expr
+}
+
+// bindKeys binds GROUP BY.
+func (g *grouping) bindKeys(by *ast.GroupBy) bool {
+	if by == nil {
+		return true
+	}
+	if by.Distinct {
+		g.b.unsupported(by.Pos(), "GROUP BY DISTINCT")
+		return false
+	}
+	ok := true
+	for i := range by.Items {
+		it := &by.Items[i]
+		switch it.Kind {
+		case ast.GroupExpr, ast.GroupSet:
+			for _, e := range it.Exprs {
+				ok = g.bindKey(e) && ok
+			}
+		case ast.GroupingSets:
+			g.b.unsupported(it.Pos(), "GROUPING SETS")
+			ok = false
+		case ast.Cube:
+			g.b.unsupported(it.Pos(), "CUBE")
+			ok = false
+		case ast.Rollup:
+			g.b.unsupported(it.Pos(), "ROLLUP")
+			ok = false
+		}
+	}
+	return ok
+}
+
+func (g *grouping) bindKey(e ast.Expr) bool {
+	if c, is := e.(*ast.Call); is && groupWindows[upper(c.FuncName())] {
+		g.b.unsupported(c.Pos(), "the group window "+upper(c.FuncName()))
+		return false
+	}
+	s := &scope{rel: g.scope.rel, where: "GROUP BY", pos: g.scope.pos}
+	key := g.b.expr(s, e)
+	if key == nil {
+		return false
+	}
+	if key.Type().Kind == types.Null {
+		g.b.errorf(e.Pos(), "NULL without a type cannot be a key")
+		return false
+	}
+	for _, k := range g.keys {
+		if plan.Same(k, key) {
+			return true
+		}
+	}
+	g.keys = append(g.keys, key)
+	return true
+}
+
+var groupWindows = map[string]bool{"TUMBLE": true, "HOP": true, "SESSION": true, "CUMULATE": true}
+
+// node makes the aggregation, and rewrites the items to read its rows. nil means that an error was reported.
+func (g *grouping) node(items []item, having expr.Expr, pos diag.Pos) plan.Node {
+	pre := &plan.Project{Input: g.input, Out: &types.Schema{}}
+	agg := &plan.Aggregate{Input: pre, Out: &types.Schema{}, Pos: pos}
+	for _, k := range g.keys {
+		col := addColumn(pre, k, "$key")
+		agg.Keys = append(agg.Keys, col)
+		agg.Out.Fields = append(agg.Out.Fields, pre.Out.Fields[col])
+	}
+	for i, c := range g.scope.aggs.calls {
+		a := g.agg(pre, c, aggName(items, i))
+		agg.Aggs = append(agg.Aggs, a)
+		agg.Out.Fields = append(agg.Out.Fields, types.Field{Name: a.Name, Type: a.Type})
+	}
+	var n plan.Node = agg
+	ok := true
+	if having != nil {
+		cond := g.over(agg, having)
+		if ok = cond != nil; ok {
+			n = &plan.Filter{Input: n, Cond: cond}
+		}
+	}
+	for i := range items {
+		items[i].expr = g.over(agg, items[i].expr)
+		ok = ok && items[i].expr != nil
+	}
+	if !ok {
+		return nil
+	}
+	return n
+}
+
+// aggName names the result of call i as the item that shows it.
+func aggName(items []item, i int) string {
+	for _, it := range items {
+		if c, is := it.expr.(*expr.Col); is && c.Index == -1-i {
+			return it.name
+		}
+	}
+	return "$agg" + strconv.Itoa(i)
+}
+
+// addColumn adds an expression to a projection, or finds the same one, and returns its position.
+func addColumn(p *plan.Project, e expr.Expr, name string) int {
+	for i, o := range p.Exprs {
+		if plan.Same(o, e) {
+			return i
+		}
+	}
+	if c, is := e.(*expr.Col); is {
+		name = c.Name
+	} else {
+		name += strconv.Itoa(len(p.Exprs))
+	}
+	p.Exprs = append(p.Exprs, e)
+	p.Out.Fields = append(p.Out.Fields, types.Field{Name: name, Type: e.Type()})
+	return len(p.Exprs) - 1
+}
+
+func (g *grouping) agg(pre *plan.Project, c aggCall, name string) plan.Agg {
+	a := plan.Agg{Def: c.def, Call: c.call, Distinct: c.distinct, Filter: -1, Name: name, Type: c.typ}
+	if len(g.keys) == 0 && !c.neverNull {
+		a.Type.Nullable = true
+	}
+	for _, e := range c.args {
+		a.Args = append(a.Args, addColumn(pre, e, "$arg"))
+	}
+	if c.filter != nil {
+		a.Filter = addColumn(pre, c.filter, "$filter")
+	}
+	return a
+}
+
+// over rewrites an expression over the input to one over the rows of the aggregation: keys and aggregate calls become
+// columns, and no other column may be left.
+func (g *grouping) over(agg *plan.Aggregate, e expr.Expr) expr.Expr {
+	for i, k := range g.keys {
+		if plan.Same(k, e) {
+			f := agg.Out.Fields[i]
+			return expr.NewCol(i, f.Name, f.Type)
+		}
+	}
+	if c, is := e.(*expr.Col); is {
+		if c.Index < 0 {
+			i := len(g.keys) - 1 - c.Index
+			f := agg.Out.Fields[i]
+			return expr.NewCol(i, f.Name, f.Type)
+		}
+		g.b.errorf(g.scope.pos[e], "column %q is neither in GROUP BY nor in an aggregate function", c.Name)
+		return nil
+	}
+	ok := true
+	out := plan.MapOperands(e, func(o expr.Expr) expr.Expr {
+		if r := g.over(agg, o); r != nil {
+			return r
+		}
+		ok = false
+		return o
+	})
+	if !ok {
+		return nil
+	}
+	return out
+}

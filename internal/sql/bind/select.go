@@ -1,0 +1,255 @@
+package bind
+
+import (
+	"strconv"
+
+	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/diag"
+	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+	"github.com/millstream-io/millstream/types"
+)
+
+// item is one column of a select list.
+type item struct {
+	expr expr.Expr
+	name string
+	pos  diag.Pos
+}
+
+// selectQuery binds SELECT; nil means that an error was reported. What is wrong in one clause does not keep the others from
+// being looked at.
+func (b *Binder) selectQuery(q *ast.Select) *relation {
+	ok := b.laterClauses(q)
+	rel := &relation{node: &plan.Values{Rows: [][]expr.Expr{{}}, Out: &types.Schema{}}}
+	var inner *relation
+	if q.From != nil {
+		if rel = b.from(q.From); rel == nil {
+			return nil
+		}
+		inner = rel
+	}
+	if q.Where != nil {
+		cond := b.condition(over(inner, "WHERE"), q.Where, "WHERE")
+		if cond == nil {
+			ok = false
+		} else {
+			rel = &relation{node: &plan.Filter{Input: rel.node, Cond: cond}, names: rel.names}
+			if inner != nil {
+				inner = rel
+			}
+		}
+	}
+	g := &grouping{b: b, scope: over(inner, "SELECT"), input: rel.node}
+	g.scope.aggs = &aggScope{}
+	items, itemsOK := b.items(g.scope, q)
+	keysOK := g.bindKeys(q.GroupBy)
+	var having expr.Expr
+	if q.Having != nil {
+		having = b.condition(g.scope, q.Having, "HAVING")
+		ok = ok && having != nil
+	}
+	if !ok || !itemsOK || !keysOK {
+		return nil
+	}
+	n := rel.node
+	if q.GroupBy != nil || len(g.scope.aggs.calls) > 0 || having != nil {
+		if n = g.node(items, having, groupPos(q, items)); n == nil {
+			return nil
+		}
+	}
+	n = project(n, items)
+	if q.Distinct {
+		if n = b.distinct(n, q.Pos()); n == nil {
+			return nil
+		}
+	}
+	return &relation{node: n}
+}
+
+// groupPos is the place to name when the aggregation is refused.
+func groupPos(q *ast.Select, items []item) diag.Pos {
+	if q.GroupBy != nil {
+		return q.GroupBy.Pos()
+	}
+	if len(items) > 0 {
+		return items[0].pos
+	}
+	return q.Pos()
+}
+
+// laterClauses refuses clauses that are not supported yet.
+func (b *Binder) laterClauses(q *ast.Select) bool {
+	switch {
+	case len(q.Windows) > 0:
+		b.unsupported(q.Windows[0].Pos(), "WINDOW")
+	case q.Qualify != nil:
+		b.unsupported(q.Qualify.Pos(), "QUALIFY")
+	default:
+		return true
+	}
+	return false
+}
+
+// items binds the select list, stars expanded.
+func (b *Binder) items(s *scope, q *ast.Select) ([]item, bool) {
+	var out []item
+	ok := true
+	for i := range q.Items {
+		it := &q.Items[i]
+		if st, is := it.Expr.(*ast.Star); is {
+			exprs, names := b.star(s, st)
+			ok = ok && exprs != nil
+			for k, e := range exprs {
+				out = append(out, item{e, names[k], it.Pos()})
+			}
+			continue
+		}
+		e := b.expr(s, it.Expr)
+		ok = ok && e != nil
+		out = append(out, item{e, itemName(it, len(out)), it.Expr.Pos()})
+	}
+	return out, ok
+}
+
+// itemName is the name that a column of a select list gets: its alias, its own name, or EXPR$ and its position.
+func itemName(it *ast.SelectItem, position int) string {
+	if it.Alias != nil {
+		return it.Alias.Name
+	}
+	switch e := it.Expr.(type) {
+	case *ast.ColumnRef:
+		return e.Parts[len(e.Parts)-1].Name
+	case *ast.Call:
+		if e.Bare {
+			return e.FuncName()
+		}
+	}
+	return "EXPR$" + strconv.Itoa(position)
+}
+
+// project computes the items over n; n itself if they are just its columns.
+func project(n plan.Node, items []item) plan.Node {
+	p := &plan.Project{Input: n, Out: &types.Schema{}}
+	in := n.Schema()
+	plain := len(items) == len(in.Fields)
+	for i, it := range items {
+		p.Exprs = append(p.Exprs, it.expr)
+		p.Out.Fields = append(p.Out.Fields, types.Field{Name: it.name, Type: it.expr.Type()})
+		c, is := it.expr.(*expr.Col)
+		plain = plain && is && c.Index == i && in.Fields[i].Name == it.name
+	}
+	if plain {
+		return n
+	}
+	return p
+}
+
+// aggScope collects the aggregate calls of a SELECT. While a call stands for its result, it is a column with a negative
+// index: -1 for the first.
+type aggScope struct{ calls []aggCall }
+
+type aggCall struct {
+	def      *fn.AggDef
+	call     *fn.Call
+	args     []expr.Expr
+	distinct bool
+	filter   expr.Expr
+	typ      types.Type
+	// neverNull tells that the result over no rows is a value, as COUNT's is.
+	neverNull bool
+}
+
+// aggCall binds a call of an aggregate function; the result is the column that stands for it.
+func (b *Binder) aggCall(s *scope, c *ast.Call, def *fn.AggDef) expr.Expr {
+	if s.aggs == nil {
+		b.errorf(c.Pos(), "the aggregate function %s cannot stand in %s", def.Name, orHere(s.where))
+		return nil
+	}
+	inner := &scope{rel: s.rel, where: "the arguments of an aggregate function", pos: s.pos}
+	args := b.exprs(inner, c.Args)
+	ok := args != nil || len(c.Args) == 0
+	var filter expr.Expr
+	if c.Filter != nil {
+		filter = b.condition(&scope{rel: s.rel, where: "FILTER", pos: s.pos}, c.Filter, "FILTER")
+		ok = ok && filter != nil
+	}
+	if !ok {
+		return nil
+	}
+	call := &fn.Call{Def: &fn.Def{Name: def.Name}, Env: b.Env, Args: make([]fn.Arg, len(args))}
+	for i, a := range args {
+		call.Args[i] = fn.Arg{Type: a.Type(), Implicit: a.Type().Kind == types.Null}
+		if lit, ok := expr.Fold(a, b.Env).(*expr.Lit); ok {
+			call.Args[i].Const = lit.Value
+		}
+	}
+	bound, err := def.Bind(call)
+	if err != nil {
+		b.argError(c.Pos(), positions(c.Args), err)
+		return nil
+	}
+	out := aggCall{def: def, call: call, distinct: c.Distinct, filter: filter, typ: bound.Result}
+	for i, a := range args {
+		if i < len(bound.Params) && bound.Params[i].IsValid() {
+			if a = b.checked(c.Args[i].Pos())(expr.Coerce(a, bound.Params[i], b.Env)); a == nil {
+				return nil
+			}
+		}
+		out.args = append(out.args, a)
+	}
+	out.neverNull = neverNull(def, call)
+	if filter != nil && !out.neverNull {
+		out.typ.Nullable = true
+	}
+	if out.typ.IsTimestamp() && len(args) > 0 && args[0].Type().Kind == out.typ.Kind {
+		out.typ.Attr = args[0].Type().Attr
+	}
+	return s.aggs.add(out)
+}
+
+func orHere(where string) string {
+	if where == "" {
+		return "this place"
+	}
+	return where
+}
+
+// neverNull reports whether the aggregate has a value even over no rows: its result cannot be null though its arguments can.
+func neverNull(def *fn.AggDef, call *fn.Call) bool {
+	c := *call
+	c.Args = append([]fn.Arg(nil), call.Args...)
+	for i := range c.Args {
+		c.Args[i].Type.Nullable = true
+	}
+	bound, err := def.Bind(&c)
+	return err == nil && !bound.Result.Nullable
+}
+
+// add enters a call, or finds the same one.
+func (a *aggScope) add(c aggCall) expr.Expr {
+	for i, o := range a.calls {
+		if o.def == c.def && o.distinct == c.distinct && plan.Same(o.filter, c.filter) && sameExprs(o.args, c.args) {
+			return a.column(i)
+		}
+	}
+	a.calls = append(a.calls, c)
+	return a.column(len(a.calls) - 1)
+}
+
+func (a *aggScope) column(i int) expr.Expr {
+	return expr.NewCol(-1-i, a.calls[i].def.Name, a.calls[i].typ)
+}
+
+func sameExprs(a, b []expr.Expr) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !plan.Same(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,228 @@
+// Package config holds the options of a session: what SET and RESET change.
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/internal/diag"
+)
+
+// OwnPrefix begins the names of the options that Flink does not have, but for those that name a deliberate difference.
+const OwnPrefix = "millstream."
+
+// The names of options that this program reads.
+const (
+	Parallelism        = "parallelism.default"
+	TimeZone           = "table.local-time-zone"
+	LegacyCast         = "table.exec.legacy-cast-behaviour"
+	NotNullEnforcer   = "table.exec.sink.not-null-enforcer"
+	LengthEnforcer     = "table.exec.sink.type-length-enforcer"
+	IdleTimeout        = "table.exec.source.idle-timeout"
+	JobName            = "pipeline.name"
+	CheckpointInterval = "execution.checkpointing.interval"
+	IntegerOverflow    = "arithmetic.overflow"
+	RuntimeMode        = "execution.runtime-mode"
+)
+
+// known are the options that have an effect, or that scripts for Flink often set. Others are accepted and have none.
+var known = []format.Option{
+	{Name: Parallelism, Kind: format.Integer, Default: "1", Doc: "how many subtasks an operator has"},
+	{Name: TimeZone, Default: "UTC", Doc: "the session's time zone: for TIMESTAMP_LTZ and the time of day"},
+	{Name: JobName, Doc: "the job's name; by default that of the script's file"},
+	{Name: RuntimeMode, Kind: format.Enum, Default: "STREAMING", Values: []string{"STREAMING", "BATCH", "AUTOMATIC"},
+		Doc: "STREAMING; queries over files end with their input in any case"},
+	{Name: CheckpointInterval, Kind: format.Duration, Doc: "the time between two checkpoints"},
+	{Name: LegacyCast, Kind: format.Enum, Default: "DISABLED", Values: []string{"ENABLED", "DISABLED"},
+		Doc: "CAST gives NULL where it fails"},
+	{Name: NotNullEnforcer, Kind: format.Enum, Default: "ERROR", Values: []string{"ERROR", "DROP"},
+		Doc: "what happens to a NULL for a NOT NULL column of a sink: the job fails, or the row is left out"},
+	{Name: LengthEnforcer, Kind: format.Enum, Default: "IGNORE", Values: []string{"IGNORE", "TRIM_PAD", "ERROR"},
+		Doc: "what happens to a text that is longer or shorter than a sink's column says"},
+	{Name: IdleTimeout, Kind: format.Duration, Default: "0 ms", Doc: "a split without rows for so long holds no watermark back; 0 is never"},
+	{Name: "table.exec.state.ttl", Kind: format.Duration, Default: "0 ms", Doc: "how long a key is kept without a change; 0 is forever"},
+	{Name: "table.exec.mini-batch.enabled", Kind: format.Bool, Default: "false", Doc: "rows are always processed in batches"},
+	{Name: "table.exec.mini-batch.allow-latency", Kind: format.Duration, Default: "0 ms", Doc: "has no effect"},
+	{Name: "table.exec.mini-batch.size", Kind: format.Integer, Default: "-1", Doc: "has no effect"},
+	{Name: "table.optimizer.agg-phase-strategy", Kind: format.Enum, Default: "AUTO",
+		Values: []string{"AUTO", "ONE_PHASE", "TWO_PHASE"}, Doc: "has no effect"},
+	{Name: "pipeline.max-parallelism", Kind: format.Integer, Default: "128", Doc: "has no effect: there are 128 key groups"},
+	{Name: "pipeline.object-reuse", Kind: format.Bool, Default: "false", Doc: "has no effect"},
+	{Name: "pipeline.auto-watermark-interval", Kind: format.Duration, Default: "200 ms", Doc: "has no effect: each batch brings its watermark"},
+	{Name: "table.dml-sync", Kind: format.Bool, Default: "false", Doc: "has no effect: a script waits for its jobs"},
+	{Name: IntegerOverflow, Kind: format.Enum, Default: "error", Values: []string{"error", "wrap"}, Own: true,
+		Doc: "what integer arithmetic does where it overflows: it fails, or, as Flink has it, wraps around"},
+	{Name: OwnPrefix + "data", Own: true, Doc: "the directory for checkpoints and state"},
+	{Name: OwnPrefix + "batch.size", Kind: format.Integer, Default: "4096", Own: true, Doc: "the most rows of a batch"},
+}
+
+// Settings are the options of a session. The zero value has all defaults.
+type Settings struct{ values map[string]string }
+
+// Known returns the options that the program knows, by name.
+func Known() []format.Option {
+	out := slices.Clone(known)
+	slices.SortFunc(out, func(a, b format.Option) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func find(key string) *format.Option {
+	i := slices.IndexFunc(known, func(o format.Option) bool { return o.Name == key })
+	if i < 0 {
+		return nil
+	}
+	return &known[i]
+}
+
+// Set changes an option. It refuses a value of the wrong form, and unknown names with our own prefix; other unknown names are
+// kept, as Flink keeps them.
+func (s *Settings) Set(key, value string) error {
+	switch o := find(key); {
+	case o != nil:
+		if _, err := format.NewOptions([]format.Option{*o}, map[string]string{key: value}, nil); err != nil {
+			return err
+		}
+		if key == TimeZone {
+			if _, err := ParseZone(value); err != nil {
+				return err
+			}
+		}
+		if key == Parallelism && s.number(value) < 1 {
+			return fmt.Errorf("option %q is %q; it must be at least 1", key, value)
+		}
+	case strings.HasPrefix(key, OwnPrefix):
+		var names []string
+		for _, o := range known {
+			if o.Own {
+				names = append(names, o.Name)
+			}
+		}
+		slices.Sort(names)
+		if m := diag.Suggest(key, names); m != "" {
+			return fmt.Errorf("unknown option %q; did you mean %q?", key, m)
+		}
+		return fmt.Errorf("unknown option %q; the options are: %s", key, strings.Join(names, ", "))
+	}
+	if s.values == nil {
+		s.values = map[string]string{}
+	}
+	s.values[key] = value
+	return nil
+}
+
+// Reset gives an option its default again.
+func (s *Settings) Reset(key string) { delete(s.values, key) }
+
+// ResetAll gives all options their defaults again.
+func (s *Settings) ResetAll() { s.values = nil }
+
+// All returns what was set, by name.
+func (s *Settings) All() [][2]string {
+	out := make([][2]string, 0, len(s.values))
+	for k, v := range s.values {
+		out = append(out, [2]string{k, v})
+	}
+	slices.SortFunc(out, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return out
+}
+
+// Has reports whether the option was set.
+func (s *Settings) Has(key string) bool { _, ok := s.values[key]; return ok }
+
+// Text returns an option's value, or its default.
+func (s *Settings) Text(key string) string {
+	if v, ok := s.values[key]; ok {
+		return v
+	}
+	if o := find(key); o != nil {
+		return o.Default
+	}
+	return ""
+}
+
+func (s *Settings) number(v string) int64 {
+	var n int64
+	if _, err := fmt.Sscan(v, &n); err != nil {
+		return 0
+	}
+	return n
+}
+
+// Int returns the value of a number.
+func (s *Settings) Int(key string) int64 { return s.number(s.Text(key)) }
+
+// Is reports whether an option has a value, in any case of letters.
+func (s *Settings) Is(key, value string) bool { return strings.EqualFold(s.Text(key), value) }
+
+// Duration returns the value of a duration.
+func (s *Settings) Duration(key string) time.Duration {
+	d, err := format.ParseDuration(s.Text(key))
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// Zone returns the session's time zone.
+func (s *Settings) Zone() *time.Location {
+	z, err := ParseZone(s.Text(TimeZone))
+	if err != nil {
+		return time.UTC
+	}
+	return z
+}
+
+// ParseZone reads a time zone: a name such as Europe/Berlin, or a fixed offset such as GMT+02:00, UTC-5 or +02:00.
+func ParseZone(name string) (*time.Location, error) {
+	if offset, ok := parseOffset(name); ok {
+		if offset == 0 {
+			return time.UTC, nil
+		}
+		return time.FixedZone(name, offset), nil
+	}
+	if name == "" || strings.EqualFold(name, "local") {
+		return nil, fmt.Errorf("unknown time zone %q", name)
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("unknown time zone %q: write a name such as Europe/Berlin, or an offset such as GMT+02:00", name)
+	}
+	return z, nil
+}
+
+// parseOffset reads [GMT|UTC|UT](+|-)h[h][:mm] as seconds east.
+func parseOffset(name string) (int, bool) {
+	rest := name
+	for _, p := range []string{"GMT", "UTC", "UT"} {
+		if r, ok := strings.CutPrefix(name, p); ok {
+			rest = r
+			break
+		}
+	}
+	if rest == "" || rest == "Z" {
+		return 0, true
+	}
+	sign := 1
+	switch rest[0] {
+	case '-':
+		sign = -1
+	case '+':
+	default:
+		return 0, false
+	}
+	h, m, _ := strings.Cut(rest[1:], ":")
+	if m == "" {
+		m = "0"
+	}
+	var hours, minutes int
+	if n, err := fmt.Sscanf(h+" "+m, "%d %d", &hours, &minutes); n != 2 || err != nil || len(h) > 2 || len(m) > 2 {
+		return 0, false
+	}
+	if hours > 18 || minutes > 59 {
+		return 0, false
+	}
+	return sign * (hours*3600 + minutes*60), true
+}
