@@ -1,0 +1,204 @@
+// Package lsm wraps Pebble for the state store: one ordered map of bytes on
+// disk, written in batches, read in sorted batches, and saved as a set of
+// files.
+//
+// There is no log: what is not in a checkpoint is gone after a crash, which is
+// what the store wants, since it goes on from a checkpoint anyway. Trouble in
+// the background (a full disk, damage) makes every later call fail, so that the
+// job restarts; nothing here ends the process or waits for a disk to get well.
+package lsm
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+const (
+	memTableSize = 4 << 20
+	blockSize    = 32 << 10
+	// ownCache is the block cache of a DB that is given none.
+	ownCache = 1 << 20
+)
+
+// Cache holds blocks of the files of any number of DBs.
+type Cache struct{ blocks *pebble.Cache }
+
+// NewCache returns a cache of the given size in bytes.
+func NewCache(size int64) *Cache { return &Cache{pebble.NewCache(size)} }
+
+// Close frees the cache once no DB uses it any more.
+func (c *Cache) Close() { c.blocks.Unref() }
+
+// DB is the map. Its methods may be called by one goroutine at a time, and
+// Checkpoint by another while none writes.
+type DB struct {
+	p   *pebble.DB
+	dir string
+	// unflushed is what was written since the last flush was asked for, and
+	// flushing is closed when that one is done.
+	unflushed int
+	flushing  <-chan struct{}
+
+	failure
+}
+
+// failure keeps the first error of the background.
+type failure struct {
+	mu   sync.Mutex
+	err  error
+	told chan struct{}
+}
+
+func (f *failure) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+		close(f.told)
+	}
+}
+
+func (f *failure) get() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// CorruptError says which file is damaged.
+type CorruptError struct {
+	File string
+	Err  error
+}
+
+// Error names the file.
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("state file %s is damaged: %v", e.File, e.Err)
+}
+
+// Unwrap returns what was wrong.
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// Open opens the map in dir, and makes it if there is none. cache may be nil.
+func Open(fsys vfs.FS, dir string, cache *Cache) (*DB, error) {
+	db := &DB{dir: dir, failure: failure{told: make(chan struct{})}}
+	if cache == nil {
+		cache = NewCache(ownCache)
+		defer cache.Close()
+	}
+	p, err := pebble.Open(dir, db.options(fsys, cache))
+	if err != nil {
+		return nil, db.explain("open", err)
+	}
+	db.p = p
+	return db, nil
+}
+
+func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
+	o := &pebble.Options{
+		FS:                 fsys,
+		Cache:              cache.blocks,
+		DisableWAL:         true,
+		FormatMajorVersion: pebble.FormatTableFormatV6,
+		MemTableSize:       memTableSize,
+		Merger:             counts,
+		Logger:             quiet{&db.failure},
+		// Writers never wait inside of Pebble, where a full disk would make
+		// them wait for ever; Commit holds them back instead.
+		MemTableStopWritesThreshold: 1000,
+		L0StopWritesThreshold:       1000,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
+		EventListener: &pebble.EventListener{
+			BackgroundError: func(err error) { db.set(err) },
+			DataCorruption: func(info pebble.DataCorruptionInfo) {
+				db.set(&CorruptError{File: info.Path, Err: info.Details})
+			},
+		},
+	}
+	o.Experimental.FileCacheShards = 1
+	for i := range o.Levels {
+		o.Levels[i] = pebble.LevelOptions{BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10)}
+	}
+	return o
+}
+
+// quiet drops what Pebble says, except that it cannot go on.
+type quiet struct{ f *failure }
+
+// Infof implements pebble.Logger.
+func (quiet) Infof(string, ...any) {}
+
+// Errorf implements pebble.Logger. Errors that matter are background errors.
+func (quiet) Errorf(string, ...any) {}
+
+// Fatalf implements pebble.Logger.
+func (q quiet) Fatalf(format string, args ...any) {
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			q.f.set(err)
+			return
+		}
+	}
+	q.f.set(fmt.Errorf(format, args...))
+}
+
+// explain names the file that an error is about where it is known, and the
+// directory otherwise.
+func (db *DB) explain(what string, err error) error {
+	var corrupt *CorruptError
+	if errors.As(err, &corrupt) {
+		return err
+	}
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		return &CorruptError{File: info.Path, Err: err}
+	}
+	return fmt.Errorf("state in %s: %s: %w", db.dir, what, err)
+}
+
+// Close waits for the background to end. The files stay.
+func (db *DB) Close() error {
+	err := db.p.Close()
+	if failed := db.get(); failed != nil {
+		return db.explain("write", failed)
+	}
+	if err != nil {
+		return db.explain("close", err)
+	}
+	return nil
+}
+
+// flush makes files of all that was written.
+func (db *DB) flush() error {
+	done, err := db.p.AsyncFlush()
+	if err != nil {
+		return db.explain("flush", err)
+	}
+	db.unflushed, db.flushing = 0, nil
+	return db.wait(done)
+}
+
+func (db *DB) wait(done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-db.told:
+		return db.explain("write", db.get())
+	}
+}
+
+// Checkpoint makes dir, which must not exist, a copy of the map. Its files are
+// hard links where they never change.
+func (db *DB) Checkpoint(dir string) error {
+	if err := db.flush(); err != nil {
+		return err
+	}
+	if err := db.p.Checkpoint(dir); err != nil {
+		return db.explain("checkpoint", err)
+	}
+	return nil
+}
