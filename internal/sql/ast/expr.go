@@ -62,8 +62,8 @@ type NullLit struct {
 	Unknown bool
 }
 
-// TemporalLit is DATE '..', TIME '..', TIMESTAMP '..' or TIMESTAMP WITH LOCAL TIME ZONE '..'. Type is DATE, TIME,
-// TIMESTAMP, TIMESTAMP_LTZ or TIMESTAMP_TZ. The text is not yet checked.
+// TemporalLit is DATE '..', TIME '..', TIMESTAMP '..' or TIMESTAMP WITH LOCAL TIME ZONE '..'. Type is DATE, TIME, TIMESTAMP or
+// TIMESTAMP_LTZ. The text is not yet checked.
 type TemporalLit struct {
 	diag.Span
 	Type string
@@ -270,7 +270,7 @@ type TableArg struct {
 //
 // Special syntaxes are given as plain arguments: EXTRACT(u FROM x) as (Symbol, x); CEIL and FLOOR(x TO u) as (x, Symbol);
 // TIMESTAMPADD and TIMESTAMPDIFF as (Symbol, a, b); TRIM with FROM as (Symbol, chars, x), chars being ' ' if not written;
-// SUBSTRING, OVERLAY, POSITION, TRANSLATE in the order of their parts; JSON_OBJECT and JSON_OBJECTAGG as k, v, k, v.
+// SUBSTRING, OVERLAY and POSITION in the order of their parts; JSON_OBJECT and JSON_OBJECTAGG as k, v, k, v.
 type Call struct {
 	diag.Span
 	// Name is as it was written; built-in functions are looked up without regard to case.

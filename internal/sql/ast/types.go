@@ -16,10 +16,9 @@ const (
 type TypeName struct {
 	diag.Span
 	// Name is the type's canonical name in capitals: CHAR, VARCHAR, STRING, BOOLEAN, BINARY, VARBINARY, BYTES, DECIMAL,
-	// TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DATE, TIME, TIMESTAMP, TIMESTAMP_LTZ, TIMESTAMP_TZ, INTERVAL, ARRAY,
-	// MULTISET, MAP, ROW, STRUCTURED, RAW, VARIANT, BITMAP, DESCRIPTOR, NULL, ANY. Synonyms (DEC, NUMERIC, INTEGER,
-	// DOUBLE PRECISION, CHARACTER VARYING, TIMESTAMP WITH LOCAL TIME ZONE, INT ARRAY, ...) become these. A name of another
-	// kind is in User and leaves Name empty.
+	// TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DATE, TIME, TIMESTAMP, TIMESTAMP_LTZ, INTERVAL, ARRAY, MULTISET, MAP,
+	// ROW, STRUCTURED, RAW, VARIANT, BITMAP, ANY. Synonyms (DEC, NUMERIC, INTEGER, DOUBLE PRECISION, CHARACTER VARYING,
+	// TIMESTAMP WITH LOCAL TIME ZONE, INT ARRAY, ...) become these. A name of another kind is in User and leaves Name empty.
 	Name string
 	// User is the name of a user-defined type, or nil.
 	User *Name

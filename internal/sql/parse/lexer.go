@@ -40,22 +40,24 @@ type lexer struct {
 	off    int
 	pos    diag.Pos
 	inHint bool
-	toks   []token
 }
 
-// lexFrom returns the tokens of src from the byte offset off, which stands at pos. The last token is a tokEOF.
-func lexFrom(src string, off int, pos diag.Pos) []token {
-	lx := &lexer{src: src, off: off, pos: pos, toks: make([]token, 0, (len(src)-off)/5+2)}
+// lexFrom returns the tokens of one statement of src from the byte offset off, which stands at pos. The last token is a
+// semicolon or a tokEOF. Going by statements keeps the cost of cutting a statement anew (see resumeAt) to that statement. The
+// tokens overwrite those in buf.
+func lexFrom(buf []token, src string, off int, pos diag.Pos) []token {
+	lx := &lexer{src: src, off: off, pos: pos}
+	toks := buf[:0]
 	for {
 		lx.skipBlank()
 		t := lx.next()
-		lx.toks = append(lx.toks, t)
-		if t.kind == tokEOF {
+		toks = append(toks, t)
+		if t.kind == tokEOF || t.isOp(";") {
 			break
 		}
 	}
-	matchBrackets(lx.toks)
-	return lx.toks
+	matchBrackets(toks)
+	return toks
 }
 
 // matchBrackets sets the mate of each opening bracket.
@@ -73,8 +75,6 @@ func matchBrackets(toks []token) {
 				toks[open[n-1]].mate = i
 				open = open[:n-1]
 			}
-		case ";":
-			open = open[:0]
 		}
 	}
 }
@@ -187,9 +187,6 @@ func wordLen(s string) int {
 // word reads an identifier or keyword, or a literal that begins as one: X'..', N'..', U&'..', _charset'..'.
 func (lx *lexer) word(start diag.Span) token {
 	n := wordLen(lx.src[lx.off:])
-	if n == 0 { // a letter that is broken text as well; cannot be, but must not loop
-		n = 1
-	}
 	text := lx.src[lx.off : lx.off+n]
 	up := strings.ToUpper(text)
 	switch {

@@ -25,8 +25,8 @@ type bailout struct{}
 
 type parser struct {
 	src   string
-	toks  []token
-	i     int // index of the current token
+	toks  []token // of the current statement
+	i     int     // index of the current token
 	tok   token
 	prev  token // the token before it
 	errs  diag.List
@@ -41,7 +41,7 @@ type parser struct {
 
 func newParser(src, what string) *parser {
 	p := &parser{src: src, what: what, lastErr: -1}
-	p.toks = lexFrom(src, 0, diag.Pos{Line: 1, Col: 1})
+	p.toks = lexFrom(nil, src, 0, diag.Pos{Line: 1, Col: 1})
 	p.tok = p.toks[0]
 	return p
 }
@@ -136,13 +136,16 @@ func (p *parser) advance() {
 		}
 	}
 	p.prev = p.tok
-	if p.i < len(p.toks)-1 {
+	switch {
+	case p.i < len(p.toks)-1:
 		p.i++
+	case p.tok.kind != tokEOF:
+		p.toks, p.i = lexFrom(p.toks, p.src, p.tok.Hi, p.tok.End), 0
 	}
 	p.tok = p.toks[p.i]
 }
 
-// at returns the n-th token after the current one.
+// at returns the n-th token after the current one, or the last one of the statement.
 func (p *parser) at(n int) *token {
 	return &p.toks[min(p.i+n, len(p.toks)-1)]
 }

@@ -44,9 +44,9 @@ func init() {
 
 // scriptStatement reads one statement up to its semicolon. After an error it skips to the next statement and answers nil.
 func (p *parser) scriptStatement() ast.Statement {
-	first := p.i
+	first := p.tok.Lo
 	var s ast.Statement
-	ok := p.guard(func(t *token) bool { return t.Lo > p.toks[first].Lo && surelyBegins(t) }, func() {
+	ok := p.guard(func(t *token) bool { return t.Lo > first && surelyBegins(t) }, func() {
 		s = p.statement()
 		if p.isOp(";") || p.tok.kind == tokEOF {
 			return
@@ -310,14 +310,14 @@ func (p *parser) raw(what, stop string) *ast.StringLit {
 // resumeAt goes on with the token behind the span. If tokens do not part there, the rest is cut into tokens anew.
 func (p *parser) resumeAt(span diag.Span) {
 	last := p.i
-	for p.toks[last].kind != tokEOF && p.toks[last+1].Lo < span.Hi {
+	for last+1 < len(p.toks) && p.toks[last+1].Lo < span.Hi {
 		last++
 	}
 	p.prev = token{Span: span, kind: tokString, text: span.Text(p.src)}
-	if t := &p.toks[last]; t.Hi == span.Hi && t.kind != tokInvalid && t.kind != tokEOF {
+	if t := &p.toks[last]; t.Hi == span.Hi && t.kind != tokInvalid && last+1 < len(p.toks) {
 		p.i = last + 1
 	} else {
-		p.toks, p.i = lexFrom(p.src, span.Hi, span.End), 0
+		p.toks, p.i = lexFrom(p.toks, p.src, span.Hi, span.End), 0
 	}
 	p.tok = p.toks[p.i]
 	p.open = 0
