@@ -1,0 +1,239 @@
+package json
+
+import (
+	"bytes"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/types"
+)
+
+// op says how a value of a type is read.
+type op uint8
+
+const (
+	opNull op = iota
+	opBool
+	opI8
+	opI16
+	opI32
+	opI64
+	opF32
+	opF64
+	opDec64
+	opDec128
+	opDate
+	opTime
+	opTS64
+	opTS
+	opText
+	opBinary
+	opList
+	opMap
+	opRow
+)
+
+// node reads the values of one column, field, element or key: its type, and the
+// vector that the values go to, which differs from call to call.
+type node struct {
+	op      op
+	notNull bool
+	// zulu says that timestamps have a Z behind them.
+	zulu bool
+	typ  types.Type
+	// path names the value in errors: r.a, xs[], m{}.
+	path string
+	// mark is the object in which the field was last seen.
+	mark uint32
+
+	vec batch.Vector
+	b   *batch.Fixed[bool]
+	i8  *batch.Fixed[int8]
+	i16 *batch.Fixed[int16]
+	i32 *batch.Fixed[int32]
+	i64 *batch.Fixed[int64]
+	f32 *batch.Fixed[float32]
+	f64 *batch.Fixed[float64]
+	dec *batch.Fixed[types.Int128]
+	ts  *batch.Fixed[types.TS]
+	txt *batch.Bytes
+
+	list *batch.List
+	mp   *batch.Map
+	row  *batch.Row
+	// elem is the element of a list and the value of a map.
+	elem *node
+	obj  *object
+}
+
+// object reads the fields of a record or of a ROW.
+type object struct {
+	// fields are those that are wanted, byName all of them by their position
+	// in fields, or -1.
+	fields []*node
+	names  []string
+	byName map[string]int
+	// script lists the keys in the order in which they are expected.
+	script []step
+	// current numbers the objects read, for the marks of the fields.
+	current uint32
+}
+
+// step is a key as it stands in the text, `"name":`, and its field; nil if the
+// value is not wanted.
+type step struct {
+	key   []byte
+	field *node
+}
+
+// maxScript bounds the keys that an object remembers, for objects whose keys
+// are never the same.
+const maxScript = 256
+
+// newObject makes the object of the given fields, of which those in wanted are
+// read.
+func newObject(fields []types.Field, wanted []int, prefix string) *object {
+	o := &object{byName: make(map[string]int, len(fields))}
+	for _, f := range fields {
+		o.byName[f.Name] = -1
+	}
+	for i, at := range wanted {
+		f := fields[at]
+		o.byName[f.Name] = i
+		o.names = append(o.names, f.Name)
+		o.fields = append(o.fields, newNode(f.Type, prefix+f.Name))
+	}
+	for _, f := range fields {
+		key := appendString(nil, []byte(f.Name))
+		if bytes.IndexByte(key, '\\') < 0 {
+			o.script = append(o.script, step{append(key, ':'), o.field(f.Name)})
+		}
+	}
+	return o
+}
+
+func (o *object) field(name string) *node {
+	if i := o.byName[name]; i >= 0 {
+		return o.fields[i]
+	}
+	return nil
+}
+
+func newNode(t types.Type, path string) *node {
+	n := &node{op: opOf(t), notNull: !t.Nullable, zulu: t.Kind == types.TimestampLTZ, typ: t, path: path}
+	switch t.Kind {
+	case types.Array:
+		n.elem = newNode(*t.Elem, path+"[]")
+	case types.Map:
+		n.elem = newNode(*t.Elem, path+"{}")
+	case types.Multiset:
+		n.elem = newNode(types.Of(types.Int).NotNull(), path+"{}")
+	case types.Row:
+		all := make([]int, len(t.Fields))
+		for i := range all {
+			all[i] = i
+		}
+		n.obj = newObject(t.Fields, all, path+".")
+	}
+	return n
+}
+
+func opOf(t types.Type) op {
+	switch t.Kind {
+	case types.Date:
+		return opDate
+	case types.Time:
+		return opTime
+	case types.Decimal:
+		if t.Phys() == types.PhysI64 {
+			return opDec64
+		}
+		return opDec128
+	case types.Timestamp, types.TimestampLTZ:
+		if t.Phys() == types.PhysI64 {
+			return opTS64
+		}
+		return opTS
+	case types.Binary, types.Varbinary:
+		return opBinary
+	}
+	switch t.Phys() {
+	case types.PhysBool:
+		return opBool
+	case types.PhysI8:
+		return opI8
+	case types.PhysI16:
+		return opI16
+	case types.PhysI32:
+		return opI32
+	case types.PhysI64:
+		return opI64
+	case types.PhysF32:
+		return opF32
+	case types.PhysF64:
+		return opF64
+	case types.PhysBytes:
+		return opText
+	case types.PhysList:
+		return opList
+	case types.PhysMap:
+		return opMap
+	case types.PhysRow:
+		return opRow
+	}
+	return opNull
+}
+
+// bind makes v the vector that values go to.
+func (n *node) bind(v batch.Vector) {
+	n.vec = v
+	switch v := v.(type) {
+	case *batch.Fixed[bool]:
+		n.b = v
+	case *batch.Fixed[int8]:
+		n.i8 = v
+	case *batch.Fixed[int16]:
+		n.i16 = v
+	case *batch.Fixed[int32]:
+		n.i32 = v
+	case *batch.Fixed[int64]:
+		n.i64 = v
+	case *batch.Fixed[float32]:
+		n.f32 = v
+	case *batch.Fixed[float64]:
+		n.f64 = v
+	case *batch.Fixed[types.Int128]:
+		n.dec = v
+	case *batch.Fixed[types.TS]:
+		n.ts = v
+	case *batch.Bytes:
+		n.txt = v
+	case *batch.List:
+		n.list = v
+		n.elem.bind(v.Elem)
+	case *batch.Map:
+		n.mp = v
+		n.elem.bind(v.Vals)
+	case *batch.Row:
+		n.row = v
+		for i, f := range n.obj.fields {
+			f.bind(v.Cols[i])
+		}
+	}
+}
+
+// learn puts a key into the script at position i, so that the next object may
+// find it there, and returns the position behind it.
+func (o *object) learn(i int, key []byte, field *node) int {
+	for j := i; j < len(o.script); j++ {
+		if bytes.Equal(o.script[j].key, key) {
+			return j + 1
+		}
+	}
+	if len(o.script) >= maxScript {
+		return i
+	}
+	o.script = append(o.script, step{})
+	copy(o.script[i+1:], o.script[i:])
+	o.script[i] = step{bytes.Clone(key), field}
+	return i + 1
+}
