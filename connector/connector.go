@@ -26,6 +26,11 @@ type Def struct {
 	Metadata []Metadata
 	// Formats says that the connector reads or writes bytes, so 'format' is needed.
 	Formats bool
+	// PartialRows says that a source can leave out fields of ROW columns that
+	// the query does not need: the type of such a column in Table.Schema then
+	// has only some of the fields that it has in Table.Physical, in the same
+	// order. With Formats set, the format must say so, too.
+	PartialRows bool
 	// NewSource and NewSink check the options and make the table's source or
 	// sink; nil where the connector has none. They open nothing: files and
 	// connections are opened when the job runs.

@@ -18,6 +18,9 @@ type Def struct {
 	Options []Option
 	// Splittable: a file can be cut at any line break.
 	Splittable func(o *Options) bool
+	// PartialRows: a decoder finds the fields of a ROW by name, so the type of
+	// a ROW column in Config.Schema may lack fields that nobody needs.
+	PartialRows bool
 	NewDecoder func(c *Config) (Decoder, error)
 	NewEncoder func(c *Config) (Encoder, error)
 }
