@@ -21,8 +21,8 @@ type Def struct {
 	// PartialRows: a decoder finds the fields of a ROW by name, so the type of
 	// a ROW column in Config.Schema may lack fields that nobody needs.
 	PartialRows bool
-	NewDecoder func(c *Config) (Decoder, error)
-	NewEncoder func(c *Config) (Encoder, error)
+	NewDecoder  func(c *Config) (Decoder, error)
+	NewEncoder  func(c *Config) (Encoder, error)
 }
 
 // Config is what a format knows of the table.
