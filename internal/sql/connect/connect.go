@@ -246,6 +246,11 @@ func (t *Table) fault(err error) *diag.Error {
 	return diag.Errorf(pos, "table %s: %s", t.table.Path.Name, strings.TrimPrefix(fmt.Sprint(err), "table "+t.table.Path.Name+": "))
 }
 
+// PartialRows reports whether the source can leave out fields of ROW columns.
+func (t *Table) PartialRows() bool {
+	return t.Def.PartialRows && (t.Format == nil || t.Format.PartialRows)
+}
+
 // Parallelism returns the value of scan.parallelism or sink.parallelism, or otherwise.
 func (t *Table) Parallelism(key string, otherwise int) int {
 	if t.Options.Has(key) {

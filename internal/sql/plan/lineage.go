@@ -39,7 +39,7 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 	case *Aggregate:
 		// A window aggregation passes window_time on; any other aggregation ends the life of a time attribute.
 		if col < len(n.Keys) {
-			if w, _ := windowColumn(n.Input, n.Keys[col]); w != nil && WindowOf(n) != nil {
+			if _, _, ok := WindowColumn(n.Input, n.Keys[col]); ok && WindowOf(n) != nil {
 				return TimeAttr(n.Input, n.Keys[col])
 			}
 		}
@@ -64,7 +64,7 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 func WindowOf(a *Aggregate) *WindowTVF {
 	var of [2]*WindowTVF
 	for _, k := range a.Keys {
-		if w, p := windowColumn(a.Input, k); w != nil && p != WindowTime {
+		if w, p, ok := WindowColumn(a.Input, k); ok && p != WindowTime {
 			of[p] = w
 		}
 	}
@@ -74,19 +74,19 @@ func WindowOf(a *Aggregate) *WindowTVF {
 	return of[WindowStart]
 }
 
-// windowColumn finds the window function that a column comes from, unchanged, and which of its columns it is.
-func windowColumn(n Node, col int) (*WindowTVF, WindowProp) {
+// WindowColumn finds the window function that a column comes from, unchanged, and which of its columns it is.
+func WindowColumn(n Node, col int) (w *WindowTVF, p WindowProp, ok bool) {
 	switch n := n.(type) {
 	case *Project:
 		if c, is := n.Exprs[col].(*expr.Col); is {
-			return windowColumn(n.Input, c.Index)
+			return WindowColumn(n.Input, c.Index)
 		}
 	case *Filter:
-		return windowColumn(n.Input, col)
+		return WindowColumn(n.Input, col)
 	case *WindowTVF:
 		if in := len(n.Input.Schema().Fields); col >= in {
-			return n, WindowProp(col - in)
+			return n, WindowProp(col - in), true
 		}
 	}
-	return nil, 0
+	return nil, 0, false
 }

@@ -140,6 +140,10 @@ type WindowAggregate struct {
 	Aggs   []Agg
 	Props  []WindowProp
 	Out    *types.Schema
+	// Attached tells that the rows have their window already: Window.Time is then the column of the window's end.
+	Attached bool
+	// Pos is where the query asks for it.
+	Pos diag.Pos
 }
 
 // Union is UNION ALL of inputs that have the same column types, up to nullability and names.
@@ -404,7 +408,11 @@ func (n *WindowAggregate) Line() string {
 			props[i] += " AS " + name
 		}
 	}
-	return fmt.Sprintf("WindowAggregate(window=[%s], %s, emit=[%s])", n.Window.Line(n.Input.Schema()),
+	window := n.Window.Line(n.Input.Schema())
+	if n.Attached {
+		window = "TUMBLE(end=[" + n.Input.Schema().Fields[n.Window.Time].Name + "], size=[" + Millis(n.Window.Size) + "])"
+	}
+	return fmt.Sprintf("WindowAggregate(window=[%s], %s, emit=[%s])", window,
 		GroupList(n.Keys, n.Aggs, n.Input.Schema()), strings.Join(props, ", "))
 }
 

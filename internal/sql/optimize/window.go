@@ -1,0 +1,146 @@
+package optimize
+
+import (
+	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+	"github.com/millstream-io/millstream/types"
+)
+
+// windowAggregate turns an aggregation that groups by window_start and window_end into a window aggregation. Where nothing
+// between it and the window function looks at the window's columns, the function itself goes: the aggregation assigns rows
+// to windows by their time. Otherwise the function stays, and the aggregation takes the window from the rows.
+func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
+	a, is := n.(*plan.Aggregate)
+	if !is {
+		return n
+	}
+	tvf := plan.WindowOf(a)
+	if tvf == nil {
+		return n
+	}
+	out := &plan.WindowAggregate{Window: tvf.Window, Aggs: a.Aggs, Out: &types.Schema{}, Pos: a.Pos}
+	// place[i] is where key i of the aggregation stands in out.
+	place := make([]int, len(a.Keys))
+	for i, k := range a.Keys {
+		if _, _, ok := plan.WindowColumn(a.Input, k); ok {
+			continue
+		}
+		place[i] = len(out.Keys)
+		out.Keys = append(out.Keys, k)
+		out.Out.Fields = append(out.Out.Fields, a.Out.Fields[i])
+	}
+	out.Out.Fields = append(out.Out.Fields, a.Out.Fields[len(a.Keys):]...)
+	for i, k := range a.Keys {
+		if _, p, ok := plan.WindowColumn(a.Input, k); ok {
+			place[i] = len(out.Out.Fields)
+			out.Props = append(out.Props, p)
+			out.Out.Fields = append(out.Out.Fields, a.Out.Fields[i])
+		}
+	}
+	if !o.absorb(out, a.Input, tvf) {
+		out.Input, out.Attached = a.Input, true
+		for _, k := range a.Keys {
+			if _, p, ok := plan.WindowColumn(a.Input, k); ok && p == plan.WindowEnd {
+				out.Window.Time = k
+			}
+		}
+	}
+	return restoreOrder(out, a, place)
+}
+
+// restoreOrder gives the columns of the window aggregation the order of the aggregation that it replaces.
+func restoreOrder(w *plan.WindowAggregate, a *plan.Aggregate, place []int) plan.Node {
+	p := &plan.Project{Input: w, Out: a.Out}
+	for i, f := range a.Out.Fields {
+		at := len(w.Keys) + i - len(a.Keys)
+		if i < len(a.Keys) {
+			at = place[i]
+		}
+		p.Exprs = append(p.Exprs, expr.NewCol(at, f.Name, f.Type))
+	}
+	if identity(p) {
+		return w
+	}
+	return p
+}
+
+// absorb removes the window function from below the aggregation, if nothing else needs the window's columns.
+func (o *optimizer) absorb(w *plan.WindowAggregate, in plan.Node, tvf *plan.WindowTVF) bool {
+	p, is := in.(*plan.Project)
+	if !is {
+		if in != plan.Node(tvf) {
+			return false
+		}
+		w.Input = tvf.Input
+		return true
+	}
+	if p.Input != plan.Node(tvf) {
+		return false
+	}
+	width := len(tvf.Input.Schema().Fields)
+	used := usedColumns(w)
+	below := &plan.Project{Input: tvf.Input, Out: &types.Schema{}}
+	place := map[int]int{}
+	for i, e := range p.Exprs {
+		if !used[i] {
+			continue
+		}
+		for _, c := range expr.Columns(e) {
+			if c >= width {
+				return false
+			}
+		}
+		place[i] = len(below.Exprs)
+		below.Exprs = append(below.Exprs, e)
+		below.Out.Fields = append(below.Out.Fields, p.Out.Fields[i])
+	}
+	time := tvf.Input.Schema().Fields[tvf.Window.Time]
+	w.Window.Time = -1
+	for i, e := range below.Exprs {
+		if c, is := e.(*expr.Col); is && c.Index == tvf.Window.Time {
+			w.Window.Time = i
+		}
+	}
+	if w.Window.Time < 0 {
+		w.Window.Time = len(below.Exprs)
+		below.Exprs = append(below.Exprs, expr.NewCol(tvf.Window.Time, time.Name, time.Type))
+		below.Out.Fields = append(below.Out.Fields, time)
+	}
+	w.Input = below
+	w.Keys = moved(w.Keys, place)
+	aggs := make([]plan.Agg, len(w.Aggs))
+	for i, a := range w.Aggs {
+		a.Args = moved(a.Args, place)
+		if a.Filter >= 0 {
+			a.Filter = place[a.Filter]
+		}
+		aggs[i] = a
+	}
+	w.Aggs = aggs
+	return true
+}
+
+func moved(cols []int, place map[int]int) []int {
+	out := make([]int, len(cols))
+	for i, c := range cols {
+		out[i] = place[c]
+	}
+	return out
+}
+
+// usedColumns returns the input columns that keys, arguments and filters need.
+func usedColumns(w *plan.WindowAggregate) map[int]bool {
+	used := map[int]bool{}
+	for _, k := range w.Keys {
+		used[k] = true
+	}
+	for _, a := range w.Aggs {
+		for _, c := range a.Args {
+			used[c] = true
+		}
+		if a.Filter >= 0 {
+			used[a.Filter] = true
+		}
+	}
+	return used
+}

@@ -1,0 +1,302 @@
+package physical
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/connector"
+	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/diag"
+	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/graph"
+	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/window"
+	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/internal/sql/catalog"
+	"github.com/millstream-io/millstream/internal/sql/config"
+	"github.com/millstream-io/millstream/internal/sql/connect"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+	"github.com/millstream-io/millstream/types"
+)
+
+// scanGroup are the scans of one table, with the same options, in all statements that are planned together. They become one
+// source, which reads what any of them needs.
+type scanGroup struct {
+	// scan reads the columns of all.
+	scan *plan.Scan
+	// readers is how many scans there are.
+	readers int
+	// mark is the watermark that one of them needs, or nil; wm is its expression over the columns of scan.
+	mark *plan.Watermark
+	wm   expr.Expr
+	// node is the source, once it was planned for several readers.
+	node *Node
+}
+
+// sourceNode is what a graph.Source is made of.
+type sourceNode struct {
+	table       string
+	source      connector.Source
+	ops         []func() (op.Operator, error)
+	watermark   func() (graph.WatermarkFn, error)
+	fromSource  bool
+	idleTimeout int64
+}
+
+func (s *sourceNode) graphSource() *graph.Source {
+	return &graph.Source{
+		Table: s.table, Source: s.source, Watermark: s.watermark, SourceWatermark: s.fromSource,
+		IdleTimeout: s.idleTimeout, Ops: s.ops,
+	}
+}
+
+// gatherScans enters the scans below a sink, and the watermarks on them.
+func (p *planner) gatherScans(root plan.Node) {
+	plan.Walk(root, func(n plan.Node) {
+		switch n := n.(type) {
+		case *plan.Scan:
+			g := p.group(n)
+			if g == nil {
+				g = &scanGroup{scan: n}
+				p.scans = append(p.scans, g)
+			}
+			g.readers++
+			g.scan = mergeScans(g.scan, n)
+		case *plan.Watermark:
+			scan, wm := watermarkOver(n)
+			if g := p.group(scan); g.mark == nil {
+				g.mark, g.wm = n, wm
+				if wm != nil {
+					g.wm = remapScan(wm, scan, g.scan)
+				}
+			}
+		}
+	})
+	for _, g := range p.scans {
+		if g.wm != nil {
+			scan, wm := watermarkOver(g.mark)
+			g.wm = remapScan(wm, scan, g.scan)
+		}
+	}
+}
+
+// group finds the group that a scan belongs to.
+func (p *planner) group(s *plan.Scan) *scanGroup {
+	i := slices.IndexFunc(p.scans, func(g *scanGroup) bool {
+		return g.scan.Table == s.Table && slices.EqualFunc(g.scan.Options, s.Options, sameOption)
+	})
+	if i < 0 {
+		return nil
+	}
+	return p.scans[i]
+}
+
+func sameOption(a, b catalog.Option) bool { return a.Key == b.Key && a.Value == b.Value }
+
+// mergeScans returns a scan of the columns of both: physical ones first, each kind in the table's order.
+func mergeScans(a, b *plan.Scan) *plan.Scan {
+	cols := slices.Clone(a.Columns)
+	for _, c := range b.Columns {
+		if !slices.Contains(cols, c) {
+			cols = append(cols, c)
+		}
+	}
+	if len(cols) == len(a.Columns) {
+		return a
+	}
+	meta := func(c int) bool { return a.Table.Columns[c].Kind == ast.Metadata }
+	slices.SortFunc(cols, func(x, y int) int {
+		switch {
+		case meta(x) && !meta(y):
+			return 1
+		case meta(y) && !meta(x):
+			return -1
+		}
+		return x - y
+	})
+	out := *a
+	out.Columns, out.Fields = cols, &types.Schema{}
+	for _, c := range cols {
+		from := a
+		i := slices.Index(a.Columns, c)
+		if i < 0 {
+			from, i = b, slices.Index(b.Columns, c)
+		}
+		out.Fields.Fields = append(out.Fields.Fields, from.Fields.Fields[i])
+	}
+	return &out
+}
+
+// remapScan rewrites an expression over one scan to one over a scan that has the same columns and more.
+func remapScan(e expr.Expr, from, to *plan.Scan) expr.Expr {
+	return expr.Remap(e, func(i int) int { return slices.Index(to.Columns, from.Columns[i]) })
+}
+
+// watermarkOver returns the scan below a watermark, and the watermark's expression over the scan's columns; nil for one that
+// the source sends.
+func watermarkOver(n *plan.Watermark) (*plan.Scan, expr.Expr) {
+	e := n.Expr
+	for in := n.Input; ; in = in.Inputs()[0] {
+		switch b := in.(type) {
+		case *plan.Scan:
+			return b, e
+		case *plan.Project:
+			if e != nil {
+				e = plan.Substitute(e, b.Exprs)
+			}
+		}
+	}
+}
+
+// lowerScan plans a scan with what stands above it. A source with one reader computes that itself, as it reads; of a source
+// with several readers, each computes it for itself.
+func (p *planner) lowerScan(s *plan.Scan, above []plan.Node, path string) *Node {
+	g := p.group(s)
+	if g.readers == 1 {
+		return p.source(g, chain(s.Fields, above))
+	}
+	if g.node == nil {
+		if g.node = p.source(g, nil); g.node == nil {
+			return nil
+		}
+	}
+	first := pass(s.Fields)
+	for i, e := range first.exprs {
+		first.exprs[i] = remapScan(e, s, g.scan)
+	}
+	stages := []stage{first}
+	for i := len(above) - 1; i >= 0; i-- {
+		stages = then(stages, above[i])
+	}
+	return p.stages(g.node, stages, path)
+}
+
+// source plans the source of a group, with stages to run within it.
+func (p *planner) source(g *scanGroup, stages []stage) *Node {
+	conn, err := connect.Open(g.scan.Table, g.scan.Options)
+	if err != nil {
+		p.errs.Add(err)
+		return nil
+	}
+	fields, wm := g.scan.Fields, g.wm
+	if stages != nil && conn.PartialRows() {
+		fields, wm = narrowRows(fields, &stages[0], wm)
+	}
+	parallelism := conn.Parallelism("scan.parallelism", p.parallelism())
+	src, err := conn.Source(p.Host, g.scan.Columns, fields, parallelism)
+	if err != nil {
+		p.errs.Add(err)
+		return nil
+	}
+	name := tableName(g.scan.Table.Path)
+	n := &Node{
+		ID: p.unique("source:" + name), Name: "Source[" + name + "]", Detail: "columns=[" + columnList(fields, g.scan.Fields) + "]",
+		Parallelism: parallelism, Out: fields, logical: g.scan, source: &sourceNode{table: name, source: src},
+	}
+	if len(g.scan.Options) > 0 {
+		n.Detail += ", options=[" + optionText(g.scan.Options) + "]"
+	}
+	if g.mark != nil {
+		p.addWatermark(n, g, wm, conn)
+	}
+	for _, st := range stages {
+		if st.identity(n.Out) {
+			continue
+		}
+		create, err := st.create(n.Out, p.env)
+		if err != nil {
+			p.errs.Errorf(diag.Pos{}, "%v", err)
+			return nil
+		}
+		n.source.ops = append(n.source.ops, create)
+		n.Detail += ", " + st.detail()
+		n.Out = st.out
+	}
+	return p.add(n)
+}
+
+// columnList prints the columns that a source reads; a ROW of which only some fields are read is printed with these.
+func columnList(fields, full *types.Schema) string {
+	parts := make([]string, len(fields.Fields))
+	for i, f := range fields.Fields {
+		parts[i] = f.Name
+		if !f.Type.Equal(full.Fields[i].Type) {
+			parts[i] += fieldList(f.Type)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func fieldList(t types.Type) string {
+	parts := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		parts[i] = f.Name
+		if f.Type.Kind == types.Row {
+			parts[i] += fieldList(f.Type)
+		}
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+func optionText(options []catalog.Option) string {
+	parts := make([]string, len(options))
+	for i, o := range options {
+		parts[i] = o.Key + "=" + o.Value
+	}
+	return strings.Join(parts, ", ")
+}
+
+// addWatermark sets up how the source's watermark is computed.
+func (p *planner) addWatermark(n *Node, g *scanGroup, wm expr.Expr, conn *connect.Table) {
+	s := n.source
+	s.idleTimeout = p.Config.Duration(config.IdleTimeout).Milliseconds()
+	if conn.Options.Has("scan.watermark.idle-timeout") {
+		s.idleTimeout = conn.Options.Duration("scan.watermark.idle-timeout").Milliseconds()
+	}
+	if wm == nil {
+		s.fromSource = true
+		n.Detail += ", watermark=[SOURCE_WATERMARK()]"
+		return
+	}
+	n.Detail += fmt.Sprintf(", watermark=[%s]", wm)
+	env := p.env
+	s.watermark = func() (graph.WatermarkFn, error) { return watermarkFn(wm, env) }
+	if _, err := s.watermark(); err != nil {
+		p.errs.Errorf(g.scan.Pos, "the watermark of table %s: %v", g.scan.Table.Path.Name, err)
+	}
+}
+
+// watermarkFn compiles a watermark: the largest value of the expression over the rows of a chunk.
+func watermarkFn(e expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
+	prog, err := expr.Compile(e, env)
+	if err != nil {
+		return nil, err
+	}
+	return func(c connector.Chunk) (int64, bool, error) {
+		b := c.Batch
+		if b == nil || b.Rows() == 0 {
+			return 0, false, nil
+		}
+		v, err := prog.Eval(b)
+		if err != nil {
+			return 0, false, err
+		}
+		return largest(b, window.Times(v), v.Validity())
+	}, nil
+}
+
+func largest(b *batch.Batch, times []int64, valid batch.Bitmap) (int64, bool, error) {
+	wm, found := int64(math.MinInt64), false
+	if b.Sel == nil && valid == nil {
+		return slices.Max(times[:b.Size()]), true, nil
+	}
+	for i := range b.Rows() {
+		if p := b.At(i); !valid.IsNull(p) {
+			wm, found = max(wm, times[p]), true
+		}
+	}
+	return wm, found, nil
+}

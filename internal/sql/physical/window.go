@@ -1,0 +1,81 @@
+package physical
+
+import (
+	"strings"
+	"time"
+
+	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/window"
+	"github.com/millstream-io/millstream/internal/op/windowagg"
+	"github.com/millstream-io/millstream/internal/op/windowtvf"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+	"github.com/millstream-io/millstream/types"
+)
+
+// tumble returns how an operator cuts time. Windows over TIMESTAMP_LTZ follow the wall clock of the session's zone.
+func (p *planner) tumble(w *plan.Window) window.Tumble {
+	t := window.Tumble{Size: w.Size, Offset: w.Offset}
+	if w.TimeType.Kind == types.TimestampLTZ && p.env.Zone != nil && p.env.Zone != time.UTC {
+		t.Zone = p.env.Zone
+	}
+	return t
+}
+
+func (p *planner) lowerWindowTVF(n *plan.WindowTVF, path string) *Node {
+	in := p.lower(n.Input, path)
+	if in == nil {
+		return nil
+	}
+	c := windowtvf.Config{Out: n.Out, Time: n.Window.Time, Tumble: p.tumble(&n.Window)}
+	return p.add(&Node{
+		ID: p.unique(path + "/window"), Name: "WindowTableFunction", Detail: "window=[" + n.Window.Line(n.Input.Schema()) + "]",
+		Parallelism: in.Parallelism, In: []Input{{From: in}}, Out: n.Out, logical: n,
+		create: func() (op.Operator, error) { return windowtvf.New(c), nil },
+	})
+}
+
+var windowProps = map[plan.WindowProp]windowagg.Prop{
+	plan.WindowStart: windowagg.Start, plan.WindowEnd: windowagg.End, plan.WindowTime: windowagg.Time,
+}
+
+func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *Node {
+	if n.Window.TimeType.Attr == types.Proctime {
+		p.missing.Errorf(n.Pos, "a window over processing time is not supported yet")
+		return nil
+	}
+	id := p.unique(path + "/window-aggregate")
+	in := p.lower(n.Input, id)
+	if in == nil {
+		return nil
+	}
+	edge, parallelism := p.byKey(in, n.Keys)
+	c := windowagg.Config{
+		In: in.Out, Out: n.Out, Keys: n.Keys, Time: n.Window.Time, Attached: n.Attached,
+		Tumble: p.tumble(&n.Window), Updating: p.current.Updating(n.Input),
+	}
+	for _, w := range n.Props {
+		c.Props = append(c.Props, windowProps[w])
+	}
+	aggs := n.Aggs
+	create := func() (op.Operator, error) {
+		own := c
+		for _, a := range aggs {
+			b, err := a.Def.Bind(a.Call)
+			if err != nil {
+				return nil, err
+			}
+			b.Result = a.Type
+			own.Aggs = append(own.Aggs, windowagg.Agg{Bound: b, Args: a.Args, Filter: a.Filter, Distinct: a.Distinct})
+		}
+		return windowagg.New(own), nil
+	}
+	if _, err := create(); err != nil {
+		p.errs.Errorf(n.Pos, "%v", err)
+		return nil
+	}
+	line := n.Line()
+	return p.add(&Node{
+		ID: id, Name: "WindowAggregate", Detail: strings.TrimSuffix(line[strings.IndexByte(line, '(')+1:], ")"),
+		Parallelism: parallelism, In: []Input{edge}, Out: n.Out, logical: n, create: create,
+	})
+}

@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/millstream-io/millstream/connector"
+	"github.com/millstream-io/millstream/internal/diag"
+)
+
+// Changes are the kinds of change that each node of a plan emits.
+type Changes struct {
+	modes map[Node]connector.Modes
+	// Errors are mistakes, Missing what needs an operator that does not exist yet.
+	Errors, Missing diag.List
+}
+
+// InferChanges finds the kinds of change that each node emits, and checks that each node can take those of its inputs.
+// accepts tells what a sink takes; it is called for each Sink.
+func InferChanges(root Node, accepts func(*Sink) connector.Modes) *Changes {
+	c := &Changes{modes: map[Node]connector.Modes{}}
+	Walk(root, func(n Node) { c.modes[n] = c.infer(n, accepts) })
+	return c
+}
+
+// Of returns the kinds of change that a node emits.
+func (c *Changes) Of(n Node) connector.Modes { return c.modes[n] }
+
+// Updating reports whether a node emits more than +I.
+func (c *Changes) Updating(n Node) bool { return c.modes[n] != connector.InsertOnly }
+
+func (c *Changes) infer(n Node, accepts func(*Sink) connector.Modes) connector.Modes {
+	switch n := n.(type) {
+	case *Scan:
+		if n.Modes.Upsert {
+			c.Missing.Errorf(n.Pos, "reading the changes of table %s by their key (a table that sends no -U) is not supported yet", n.Table.Path.Name)
+		}
+		return n.Modes
+	case *Values:
+		return connector.InsertOnly
+	case *Aggregate:
+		return c.aggregate(n)
+	case *WindowAggregate:
+		c.windowAggregate(n)
+		return connector.InsertOnly
+	case *Union:
+		var out connector.Modes
+		for _, in := range n.In {
+			m := c.modes[in]
+			out.Update, out.Before, out.Delete = out.Update || m.Update, out.Before || m.Before, out.Delete || m.Delete
+		}
+		return out
+	case *Limit:
+		if c.Updating(n.Input) {
+			c.Missing.Errorf(n.Pos, "LIMIT over an input that updates is not supported yet")
+		}
+		return connector.InsertOnly
+	case *Sink:
+		in := c.modes[n.Input]
+		c.sink(n, in, accepts(n))
+		return in
+	}
+	return c.modes[n.Inputs()[0]]
+}
+
+// aggregate: an aggregation updates its results as rows come; DISTINCT counts as updating as well, as it does in Flink.
+func (c *Changes) aggregate(n *Aggregate) connector.Modes {
+	if len(n.Aggs) > 0 || len(n.Keys) == 0 {
+		what := "an aggregation without a window (GROUP BY without window_start and window_end)"
+		if len(n.Keys) == 0 {
+			what = "an aggregate function without a window"
+		}
+		c.Missing.Errorf(n.Pos, "%s is not supported yet", what)
+	}
+	return connector.Modes{Update: true, Before: true, Delete: c.modes[n.Input].Delete}
+}
+
+func (c *Changes) windowAggregate(n *WindowAggregate) {
+	if !c.Updating(n.Input) {
+		return
+	}
+	for _, a := range n.Aggs {
+		if b, err := a.Def.Bind(a.Call); err == nil && !b.Retractable {
+			c.Missing.Errorf(n.Pos, "%s over an input that takes rows back is not supported yet", a.Def.Name)
+		}
+	}
+}
+
+// sink checks that a sink takes what the query gives.
+func (c *Changes) sink(n *Sink, in, takes connector.Modes) {
+	if n.Table == nil || in == connector.InsertOnly {
+		return
+	}
+	if in.Update && !takes.Update || in.Delete && !takes.Delete {
+		c.Errors.Errorf(n.Pos, "table %s takes only new rows (+I), but the query's result changes: it is made by %s", n.Table.Path.Name, c.cause(n.Input)).
+			WithHint("only a connector that takes changes can store it")
+	}
+}
+
+// cause names the lowest node that makes updates.
+func (c *Changes) cause(n Node) string {
+	for _, in := range n.Inputs() {
+		if c.Updating(in) {
+			return c.cause(in)
+		}
+	}
+	switch n := n.(type) {
+	case *Scan:
+		return "table " + n.Table.Path.Name + ", which sends changes"
+	case *Aggregate:
+		if len(n.Aggs) == 0 {
+			return "DISTINCT"
+		}
+		return "GROUP BY"
+	}
+	return n.Line()
+}
+
+// ModeText prints kinds of change as Flink does: I,UB,UA,D.
+func ModeText(m connector.Modes) string {
+	parts := []string{"I"}
+	if m.Update && m.Before {
+		parts = append(parts, "UB")
+	}
+	if m.Update {
+		parts = append(parts, "UA")
+	}
+	if m.Delete {
+		parts = append(parts, "D")
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/millstream-io/millstream/internal/expr"
+)
+
+// Keys returns sets of columns no two rows of the node's result agree on, each ascending.
+func Keys(n Node) [][]int {
+	switch n := n.(type) {
+	case *Scan:
+		return scanKeys(n)
+	case *Project:
+		return projectKeys(n)
+	case *Aggregate:
+		return [][]int{upTo(len(n.Keys))}
+	case *WindowAggregate:
+		return windowKeys(n)
+	case *Values:
+		if len(n.Rows) <= 1 {
+			return [][]int{{}}
+		}
+		return nil
+	case *Union:
+		return nil
+	case *WindowTVF:
+		return Keys(n.Input)
+	}
+	return Keys(n.Inputs()[0])
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func scanKeys(n *Scan) [][]int {
+	if n.Table.PrimaryKey == nil {
+		return nil
+	}
+	var key []int
+	for _, name := range n.Table.PrimaryKey.Columns {
+		i := n.Fields.Index(name)
+		if i < 0 {
+			return nil
+		}
+		key = append(key, i)
+	}
+	slices.Sort(key)
+	return [][]int{key}
+}
+
+// projectKeys keeps the keys whose columns are passed on.
+func projectKeys(n *Project) [][]int {
+	at := map[int]int{}
+	for i, e := range n.Exprs {
+		if c, is := e.(*expr.Col); is {
+			if _, seen := at[c.Index]; !seen {
+				at[c.Index] = i
+			}
+		}
+	}
+	var out [][]int
+	for _, key := range Keys(n.Input) {
+		var k []int
+		for _, c := range key {
+			if i, ok := at[c]; ok {
+				k = append(k, i)
+			}
+		}
+		if len(k) == len(key) {
+			slices.Sort(k)
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// windowKeys: a group has one row a window, which each of the window's columns tells.
+func windowKeys(n *WindowAggregate) [][]int {
+	var out [][]int
+	for i := range n.Props {
+		out = append(out, append(upTo(len(n.Keys)), len(n.Keys)+len(n.Aggs)+i))
+	}
+	return out
+}
