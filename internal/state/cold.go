@@ -1,10 +1,200 @@
 package state
 
-type graves struct{}
+import (
+	"bytes"
 
-func (t *table) bury(s *space, slots []int32) {}
-func (t *table) buryAll(s *space)             {}
+	"github.com/millstream-io/millstream/batch"
+)
+
+// graves lists what has to be removed from disk, in this order: single rows,
+// then whole namespaces. Rows that are written come after both.
+type graves struct {
+	rows  keyList
+	drops []drop
+}
+
+// drop is a namespace that has gone. Its rows are removed one by one, and are
+// among the graves already, or as a range of each key group.
+type drop struct {
+	ns     int64
+	groups [2]uint64
+	ranges bool
+}
+
+func (g *graves) empty() bool { return g.rows.len() == 0 && len(g.drops) == 0 }
+
+// fewRows is the number of rows up to which a namespace is removed row by row:
+// the disk bears many single deletions better than many ranges.
+const fewRows = 64
+
+// bury notes that rows in memory are to be removed from disk.
+func (t *table) bury(slots []int32) {
+	if !t.db.tracking {
+		return
+	}
+	var gone []int32
+	for _, slot := range slots {
+		if *t.flags.at(slot)&durable != 0 {
+			gone = append(gone, slot)
+		}
+	}
+	if len(gone) > 0 {
+		t.diskKeys(gone, &t.graves.rows)
+	}
+}
+
+// buryAll notes that a space has gone.
+func (t *table) buryAll(s *space) {
+	if s.groups == [2]uint64{} {
+		return
+	}
+	d := drop{ns: s.ns, groups: s.groups, ranges: s.cold > 0 || s.rows > fewRows}
+	if !d.ranges {
+		t.bury(s.slots())
+	}
+	t.graves.drops = append(t.graves.drops, d)
+}
+
+// slots returns the slots of all rows in memory.
+func (s *space) slots() []int32 {
+	out := make([]int32, 0, s.rows)
+	for _, e := range s.ext {
+		for slot := e.start; slot < e.start+e.size; slot++ {
+			if *s.t.flags.at(slot)&live != 0 {
+				out = append(out, slot)
+			}
+		}
+	}
+	return out
+}
+
+// fetch brings the rows of k that are on disk only back to memory. slots is
+// scratch.
 func (s *space) fetch(k *Keys, slots []int32) error {
+	t := s.t
+	s.lookup(k, slots)
+	keys := &t.wanted
+	keys.reset()
+	for i, r := range k.Rows {
+		if slots[i] < 0 {
+			t.appendKey(keys, s.ns, k.Hash[r], k.Cols, int(r))
+		}
+	}
+	if keys.len() == 0 {
+		return nil
+	}
+	r, err := t.db.reader()
+	if err != nil {
+		return err
+	}
+	l := t.newLoader()
+	var last []byte
+	for _, i := range keys.sorted() {
+		key := keys.at(int(i))
+		if bytes.Equal(key, last) {
+			continue
+		}
+		last = key
+		value, ok, err := r.Get(key)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if err := l.add(key[rowKeyHead:], value); err != nil {
+			return err
+		}
+	}
+	if l.n > 0 {
+		s.cold -= int64(len(l.store(s)))
+	}
 	return nil
 }
-func (s *space) scanCold(limit int, f func(slots []int32) error) error { return nil }
+
+// scanCold is the part of Scan behind the rows in memory. It brings the rest
+// into memory in the order of their keys, and calls f with them.
+func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
+	t, id := s.t, s.id
+	limit = min(limit, batch.DefaultSize)
+	r, err := t.db.newReader()
+	if err != nil {
+		return err
+	}
+	l := t.newLoader()
+	flush := func() (more bool, err error) {
+		if l.n == 0 {
+			return true, nil
+		}
+		slots := l.store(s)
+		l = t.newLoader()
+		s.cold -= int64(len(slots))
+		if len(slots) > 0 {
+			err = f(slots)
+		}
+		return err == nil && s.id == id, err
+	}
+	more := true
+	t.eachGroup(s.groups, func(g int) {
+		if err != nil || !more {
+			return
+		}
+		from := appendPrefix(nil, g, t.id, s.ns)
+		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
+			if err := l.add(key[rowKeyHead:], value); err != nil {
+				return false, err
+			}
+			if l.n < limit {
+				return true, nil
+			}
+			more, err = flush()
+			return more, err
+		})
+	})
+	if err == nil && more {
+		_, err = flush()
+	}
+	if cerr := r.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// evict makes about n rows leave memory, those first that were not touched
+// since the clock came by the last time. All rows are on disk already.
+func (t *table) evict(n int) {
+	total := t.alloc.next
+	for steps := int64(0); n > 0 && steps < 2*int64(total); steps++ {
+		if t.hand >= total {
+			t.hand = 0
+		}
+		slot := t.hand
+		t.hand++
+		f := t.flags.at(slot)
+		switch {
+		case *f&live == 0:
+		case *f&used != 0:
+			*f &^= used
+		default:
+			t.leave(slot)
+			n--
+		}
+	}
+}
+
+// leave makes one row leave memory.
+func (t *table) leave(slot int32) {
+	s := t.spaces[t.meta.at(slot).owner]
+	s.forget(slot)
+	s.cold++
+	for _, list := range [][]batch.Column{t.keys, t.vals} {
+		for _, c := range list {
+			if b, ok := c.(*batch.BytesSlab); ok {
+				b.Reset(slot)
+			}
+		}
+	}
+	if s.rows == 0 {
+		t.releaseMemory(s)
+	}
+}

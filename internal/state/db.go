@@ -1,8 +1,10 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/millstream-io/millstream/internal/state/lsm"
 	"github.com/millstream-io/millstream/internal/vfs"
 	"github.com/millstream-io/millstream/types"
 )
@@ -38,6 +40,9 @@ type Config struct {
 	// evicted when an event is over, MaxBytes the same for their size; 0 means
 	// no limit. The Memory backend has none.
 	MaxRows, MaxBytes int
+	// Cache holds blocks of the files of all DBs of the process; nil gives
+	// this one a small cache of its own.
+	Cache *lsm.Cache
 }
 
 // DB is a Store with the calls that the runtime makes. It is used on the task's
@@ -48,11 +53,32 @@ type DB struct {
 	// tracking is set once changes since the last snapshot are kept track of,
 	// limited if rows in memory are.
 	tracking, limited bool
+	disk              disk
+	sums              sums
+	// restored are the tables that the saved state has, waiting are rows of
+	// them that the memory backend has not filled in yet, by table.
+	restored []TableInfo
+	waiting  map[uint16][]savedRow
 }
 
 // Open returns an empty DB.
 func Open(cfg Config) (*DB, error) {
-	return &DB{cfg: cfg, limited: cfg.Backend == Disk && (cfg.MaxRows > 0 || cfg.MaxBytes > 0)}, nil
+	db := &DB{
+		cfg:     cfg,
+		limited: cfg.Backend == Disk && (cfg.MaxRows > 0 || cfg.MaxBytes > 0),
+		sums:    sums{known: make(map[string]FileInfo)},
+		waiting: make(map[uint16][]savedRow),
+	}
+	if cfg.Parallelism < 1 || cfg.Parallelism > MaxParallelism || cfg.Subtask < 0 || cfg.Subtask >= cfg.Parallelism {
+		return nil, fmt.Errorf("%s: there is no subtask %d of %d (the parallelism goes to %d)",
+			cfg.Name, cfg.Subtask, cfg.Parallelism, MaxParallelism)
+	}
+	if cfg.FS != nil {
+		if err := cfg.FS.RemoveAll(cfg.Dir); err != nil {
+			return nil, fmt.Errorf("%s: cannot clear its state directory: %w", cfg.Name, err)
+		}
+	}
+	return db, nil
 }
 
 // Table implements Store.
@@ -69,20 +95,56 @@ func (db *DB) Table(spec Spec) (Table, error) {
 			}
 		}
 	}
-	t := newTable(db, spec, uint16(len(db.tables)+1))
+	t, err := db.declare(spec)
+	if err != nil {
+		return nil, err
+	}
 	db.tables = append(db.tables, t)
 	return t, nil
+}
+
+// declare makes a table, with the rows that were restored for it.
+func (db *DB) declare(spec Spec) (*table, error) {
+	id := uint16(1)
+	for _, t := range db.tables {
+		id = max(id, t.id+1)
+	}
+	for _, saved := range db.restored {
+		id = max(id, saved.ID+1)
+		if saved.Name != spec.Name {
+			continue
+		}
+		t := newTable(db, spec, saved.ID)
+		if now := tableInfo(spec, saved.ID); !now.same(saved) {
+			return nil, fmt.Errorf("%s: table %q was saved as %s, and is declared as %s now", db.cfg.Name, spec.Name, saved, now)
+		}
+		if db.cfg.Backend == Disk {
+			return t, t.readDirectory()
+		}
+		rows := db.waiting[saved.ID]
+		delete(db.waiting, saved.ID)
+		return t, t.fill(rows)
+	}
+	return newTable(db, spec, id), nil
 }
 
 // EndEvent is called after each event of the operator: slots and spaces that
 // were handed out are void, and rows may leave memory.
 func (db *DB) EndEvent() error {
+	rows := 0
 	for _, t := range db.tables {
 		if len(t.empty) > 0 {
 			t.sweep()
 		}
+		if len(t.dirty) > 2*t.rows+flushRows {
+			t.pruneDirty()
+		}
+		rows += t.rows
 	}
-	return nil
+	if !db.limited {
+		return nil
+	}
+	return db.evict(rows)
 }
 
 // MemBytes is the memory that the rows take.
@@ -94,5 +156,19 @@ func (db *DB) MemBytes() int {
 	return total
 }
 
-// Close releases the files of the DB and removes its directory.
-func (db *DB) Close() error { return nil }
+// Close closes the files of the DB and removes its directory, and with it the
+// files of snapshots that were not released before.
+func (db *DB) Close() error {
+	if s := db.disk.pending; s != nil {
+		s.cancel()
+	}
+	err := db.closeView()
+	if db.disk.lsm != nil {
+		err = errors.Join(err, db.disk.lsm.Close())
+		db.disk.lsm = nil
+	}
+	if db.cfg.FS != nil {
+		err = errors.Join(err, db.cfg.FS.RemoveAll(db.cfg.Dir))
+	}
+	return err
+}

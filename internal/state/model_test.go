@@ -349,7 +349,7 @@ func (m *model) step() {
 
 func newModel(t *testing.T, seed uint64, kind int, cfg Config) *model {
 	k := keyKinds[kind]
-	m := &model{t: t, rng: rand.New(rand.NewPCG(seed, uint64(kind))), cols: k.cols, want: make(map[int64]map[int]modelValue)}
+	m := &model{t: t, rng: newRNG(seed, uint64(kind)), cols: k.cols, want: make(map[int64]map[int]modelValue)}
 	m.ids = []int{10, 60, 1500}[m.rng.IntN(3)]
 	m.spec = Spec{Name: "rows", Key: k.key, Value: modelValues}
 	m.open(Open(cfg))

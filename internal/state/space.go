@@ -238,9 +238,8 @@ func (s *space) add(low uint32, i, r int32) int32 {
 	t := s.t
 	*t.meta.at(slot) = slotMeta{low: low, owner: s.id}
 	t.fresh.add(i, r, slot, recycled)
-	*t.flags.at(slot) = live
-	if t.db.tracking {
-		*t.flags.at(slot) = live | dirty
+	*t.flags.at(slot) = t.newFlags
+	if t.newFlags&dirty != 0 {
 		t.dirty = append(t.dirty, slot)
 	}
 	s.rows++
@@ -363,7 +362,7 @@ func (s *space) Dirty(slots []int32) {
 // Delete implements Space.
 func (s *space) Delete(slots []int32) {
 	t := s.t
-	t.bury(s, slots)
+	t.bury(slots)
 	for _, slot := range slots {
 		s.forget(slot)
 	}

@@ -54,7 +54,7 @@ type Table interface {
 	Namespaces(upTo int64) ([]int64, error)
 	// First returns the smallest namespace that has rows.
 	First() (ns int64, ok bool, err error)
-	// Drop removes all rows of a namespace.
+	// Drop removes all rows of a namespace. A Space of it is void.
 	Drop(ns int64) error
 }
 
@@ -62,8 +62,9 @@ type Table interface {
 type Space interface {
 	// Upsert finds or makes the rows of the given keys and writes their slots
 	// to slots (len(k.Rows) of them). It returns the indexes into slots of the
-	// rows that are new, each once, in order of first appearance. Rows that are
-	// on disk are brought back in one sorted batch.
+	// rows that are new, each once, in order of first appearance; that list is
+	// good until the table's next Upsert. Rows that are on disk are brought
+	// back in one sorted batch.
 	Upsert(k *Keys, slots []int32) (fresh []int32, err error)
 	// Lookup is Upsert without making rows: the slot of a missing row is -1.
 	Lookup(k *Keys, slots []int32) error
@@ -76,8 +77,8 @@ type Space interface {
 	// Delete removes rows. Their slots must not be used again in this event.
 	Delete(slots []int32)
 	// Scan calls f with the slots of all rows, at most max at a time, those on
-	// disk included. f may change and delete the rows it is given, and must
-	// not Upsert into this space.
+	// disk included. f may change and delete the rows it is given; it must not
+	// Upsert into this space nor Lookup in it.
 	Scan(max int, f func(slots []int32) error) error
 	// Keys returns the key columns of rows.
 	Keys(slots []int32) []batch.Vector

@@ -31,18 +31,21 @@ type table struct {
 	// rows is the number of rows in memory.
 	rows int
 
+	// newFlags are the flags of a row that is made.
+	newFlags uint8
 	// dirty lists the slots that were flagged dirty; some may be free by now,
 	// or be listed twice.
 	dirty  []int32
 	graves graves
+	// wanted are the keys that fetch looks for.
+	wanted keyList
 	// hand is where the clock of eviction stands.
 	hand int32
 
-	fresh   newRows
-	bad     []int32
-	one     [1]int32
-	oneRow  [1]int32
-	scratch []byte
+	fresh  newRows
+	bad    []int32
+	one    [1]int32
+	oneRow [1]int32
 }
 
 // newRows are the rows that an Upsert makes: their indexes in the batch of
@@ -64,7 +67,7 @@ func (n *newRows) add(at, row, slot int32, recycled bool) {
 }
 
 func newTable(db *DB, spec Spec, id uint16) *table {
-	t := &table{db: db, spec: spec, id: id, byNS: make(map[int64]*space)}
+	t := &table{db: db, spec: spec, id: id, byNS: make(map[int64]*space), newFlags: db.newFlags()}
 	for _, k := range spec.Key {
 		t.keys = append(t.keys, batch.NewColumn(k))
 	}
@@ -140,24 +143,17 @@ func (t *table) Drop(ns int64) error {
 	return nil
 }
 
-// discard takes back all that a space has in memory.
+// discard takes back all that a space has in memory, and forgets it.
 func (t *table) discard(s *space) {
 	if s.heapAt >= 0 {
 		t.order.remove(s)
 	}
-	for _, e := range s.ext {
-		t.clearFlags(e)
-		t.alloc.release(e)
-	}
 	t.rows -= int(s.rows)
-	if s.index != nil {
-		t.indexes.put(s.index)
-		s.index = nil
-	}
+	t.releaseMemory(s)
 	delete(t.byNS, s.ns)
 	t.spaces[s.id] = nil
 	t.ids = append(t.ids, s.id)
-	s.id, s.rows, s.cold = -1, 0, 0
+	s.id, s.rows, s.cold, s.groups = -1, 0, 0, [2]uint64{}
 	if t.last == s {
 		t.last = nil
 	}
@@ -165,6 +161,19 @@ func (t *table) discard(s *space) {
 	if !s.empty {
 		t.keep(s)
 	}
+}
+
+// releaseMemory gives the slots and the index of a space to others.
+func (t *table) releaseMemory(s *space) {
+	for _, e := range s.ext {
+		t.clearFlags(e)
+		t.alloc.release(e)
+	}
+	if s.index != nil {
+		t.indexes.put(s.index)
+	}
+	s.ext, s.free, s.index = s.ext[:0], s.free[:0], nil
+	s.next, s.end = 0, 0
 }
 
 // keep pools the small struct of a space for the next one.
@@ -194,6 +203,7 @@ func (t *table) sweep() {
 		case s.id < 0:
 			t.keep(s)
 		case s.rows == 0 && s.cold == 0:
+			t.buryAll(s)
 			t.discard(s)
 		}
 	}
@@ -273,32 +283,35 @@ func (t *table) memBytes() int {
 	for _, c := range t.vals {
 		total += c.MemBytes()
 	}
-	for _, s := range t.spaces {
-		if s != nil {
-			total += 8 * len(s.index)
-		}
-	}
-	return total
+	return total + 8*t.indexes.words
 }
 
 // indexPool keeps a few indexes of each size for the next space: windows that
 // follow each other are alike.
-type indexPool [32][][]uint64
+type indexPool struct {
+	free [32][][]uint64
+	// words is the size of all indexes in use or kept.
+	words int
+}
 
 func (p *indexPool) get(size int) []uint64 {
 	c := bits.Len(uint(size)) - 1
-	if n := len(p[c]); n > 0 {
-		index := p[c][n-1]
-		p[c] = p[c][:n-1]
+	if n := len(p.free[c]); n > 0 {
+		index := p.free[c][n-1]
+		p.free[c] = p.free[c][:n-1]
 		clear(index)
 		return index
 	}
+	p.words += size
 	return make([]uint64, size)
 }
 
 func (p *indexPool) put(index []uint64) {
 	const most = 4
-	if c := bits.Len(uint(len(index))) - 1; len(p[c]) < most {
-		p[c] = append(p[c], index)
+	c := bits.Len(uint(len(index))) - 1
+	if len(p.free[c]) >= most {
+		p.words -= len(index)
+		return
 	}
+	p.free[c] = append(p.free[c], index)
 }

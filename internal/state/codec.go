@@ -1,0 +1,258 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/types"
+)
+
+// On disk a row's key is
+//
+//	key group (1 byte), table (2), namespace (8, ordered), key columns (batch.AppendKey)
+//
+// and its value a bitmap of the columns that are not null, then these columns
+// (batch.AppendValue; strings and nested values as their bytes with a length).
+// Table 0 is the directory: under key group, 0, table, namespace it has the
+// number of rows there. All of it is part of the format of checkpoints.
+const (
+	rowKeyHead = 1 + 2 + 8
+	// taskGroup is the key group of tables that are kept by task.
+	taskGroup = batch.KeyGroups
+)
+
+func appendPrefix(buf []byte, group int, table uint16, ns int64) []byte {
+	buf = append(buf, byte(group))
+	buf = binary.BigEndian.AppendUint16(buf, table)
+	return binary.BigEndian.AppendUint64(buf, uint64(ns)^1<<63)
+}
+
+// appendDirKey appends the key of the directory's entry for the namespace that
+// a row's key begins with.
+func appendDirKey(buf, rowKey []byte) []byte {
+	buf = append(buf, rowKey[0], 0, 0)
+	return append(buf, rowKey[1:rowKeyHead]...)
+}
+
+func nsOf(rowKey []byte) int64 { return int64(binary.BigEndian.Uint64(rowKey[3:]) ^ 1<<63) }
+
+// after returns the first key behind all that begin with prefix.
+func after(prefix []byte) []byte {
+	out := slices.Clone(prefix)
+	for i := len(out) - 1; ; i-- {
+		out[i]++
+		if out[i] != 0 {
+			return out[:i+1]
+		}
+	}
+}
+
+// group is the key group of a row with hash h.
+func (t *table) group(h uint64) int {
+	if t.spec.ByTask {
+		return taskGroup
+	}
+	return batch.KeyGroup(h)
+}
+
+// setGroup notes in a set that a key group is in it, eachGroup lists them.
+func setGroup(set *[2]uint64, g int) { set[g>>6&1] |= 1 << (g & 63) }
+
+func (t *table) eachGroup(set [2]uint64, f func(g int)) {
+	if t.spec.ByTask {
+		if set != [2]uint64{} {
+			f(taskGroup)
+		}
+		return
+	}
+	for g := range batch.KeyGroups {
+		if set[g>>6]&(1<<(g&63)) != 0 {
+			f(g)
+		}
+	}
+}
+
+// keyList is a list of byte strings in one piece of memory.
+type keyList struct {
+	buf  []byte
+	ends []int
+}
+
+func (l *keyList) reset()   { l.buf, l.ends = l.buf[:0], l.ends[:0] }
+func (l *keyList) len() int { return len(l.ends) }
+func (l *keyList) close()   { l.ends = append(l.ends, len(l.buf)) }
+
+func (l *keyList) add(b []byte) {
+	l.buf = append(l.buf, b...)
+	l.close()
+}
+
+func (l *keyList) at(i int) []byte {
+	if i == 0 {
+		return l.buf[:l.ends[0]]
+	}
+	return l.buf[l.ends[i-1]:l.ends[i]]
+}
+
+// sorted returns the indexes of the list in the order of the strings.
+func (l *keyList) sorted() []int32 {
+	order := make([]int32, l.len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return bytes.Compare(l.at(int(a)), l.at(int(b))) })
+	return order
+}
+
+// appendKey adds the disk key of a row to the list.
+func (t *table) appendKey(l *keyList, ns int64, hash uint64, cols []batch.Vector, row int) {
+	l.buf = appendPrefix(l.buf, t.group(hash), t.id, ns)
+	for _, c := range cols {
+		l.buf = batch.AppendKey(l.buf, c, row)
+	}
+	l.close()
+}
+
+// diskKeys returns the disk keys of rows in memory, by the order of slots.
+func (t *table) diskKeys(slots []int32, l *keyList) {
+	cols := t.keyVectors(slots)
+	hash := batch.Hash(cols, nil, len(slots), nil)
+	for i, slot := range slots {
+		t.appendKey(l, t.spaces[t.meta.at(slot).owner].ns, hash[i], cols, i)
+	}
+}
+
+// rawVectors returns the value columns of rows in the form that is stored.
+func (t *table) rawVectors(slots []int32) []batch.Vector {
+	out := make([]batch.Vector, len(t.vals))
+	for i, c := range t.vals {
+		if b, ok := c.(*batch.BytesSlab); ok {
+			out[i] = b.Raw(slots)
+			continue
+		}
+		out[i] = c.Vector(slots)
+	}
+	return out
+}
+
+// appendRow appends the disk value of a row.
+func appendRow(buf []byte, cols []batch.Vector, row int) []byte {
+	at := len(buf)
+	for range (len(cols) + 7) / 8 {
+		buf = append(buf, 0)
+	}
+	for i, c := range cols {
+		if c.Validity().Get(row) {
+			buf[at+i/8] |= 1 << (i % 8)
+			buf = batch.AppendValue(buf, c, row)
+		}
+	}
+	return buf
+}
+
+// loader collects rows of one table from disk.
+type loader struct {
+	t          *table
+	keys, vals []batch.Vector
+	n          int
+}
+
+func (t *table) newLoader() *loader {
+	l := &loader{t: t}
+	for _, k := range t.spec.Key {
+		l.keys = append(l.keys, batch.New(k, 0))
+	}
+	for i, v := range t.spec.Value {
+		if _, ok := t.vals[i].(*batch.BytesSlab); ok {
+			l.vals = append(l.vals, batch.NewBytes(v, 0, 0))
+			continue
+		}
+		l.vals = append(l.vals, batch.New(v, 0))
+	}
+	return l
+}
+
+// add decodes a row. Its key is without the head.
+func (l *loader) add(key, value []byte) error {
+	if err := l.decode(key, value); err != nil {
+		return fmt.Errorf("%s: a saved row of table %q cannot be read (key %x, value %x): %w",
+			l.t.db.cfg.Name, l.t.spec.Name, key, value, err)
+	}
+	l.n++
+	return nil
+}
+
+func (l *loader) decode(key, value []byte) (err error) {
+	for _, c := range l.keys {
+		if key, err = batch.DecodeKey(c, key); err != nil {
+			return err
+		}
+	}
+	size := (len(l.vals) + 7) / 8
+	if len(value) < size {
+		return batch.ErrEncoding
+	}
+	valid, value := value[:size], value[size:]
+	for i, c := range l.vals {
+		if valid[i/8]&(1<<(i%8)) == 0 {
+			c.AppendNull()
+			continue
+		}
+		if value, err = batch.DecodeValue(c, value); err != nil {
+			return err
+		}
+		if typ := c.Type(); typ.Phys() != types.PhysBytes {
+			if err := checkNested(typ, c); err != nil {
+				return err
+			}
+		}
+	}
+	if len(key) > 0 || len(value) > 0 {
+		return batch.ErrEncoding
+	}
+	return nil
+}
+
+// checkNested makes sure that the bytes of a nested value, the last of c, can
+// be decoded later, when there is no way to report an error.
+func checkNested(typ types.Type, c batch.Vector) error {
+	b, ok := c.(*batch.Bytes)
+	if !ok {
+		return nil
+	}
+	rest, err := batch.DecodeValue(batch.New(typ, 1), b.At(b.Len()-1))
+	if err == nil && len(rest) > 0 {
+		err = batch.ErrEncoding
+	}
+	return err
+}
+
+// store puts the rows that are not in memory yet into a space and returns their
+// slots.
+func (l *loader) store(s *space) []int32 {
+	t := l.t
+	k := &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, l.n, nil), Rows: make([]int32, l.n)}
+	for i := range k.Rows {
+		k.Rows[i] = int32(i)
+	}
+	slots := make([]int32, l.n)
+	s.lookup(k, slots)
+	absent := k.Rows[:0]
+	for i, slot := range slots {
+		if slot < 0 {
+			absent = append(absent, int32(i))
+		}
+	}
+	k.Rows, slots = absent, slots[:len(absent)]
+	t.newFlags = live | durable
+	s.upsert(k, slots)
+	t.newFlags = t.db.newFlags()
+	for i, c := range t.vals {
+		c.Set(slots, l.vals[i], k.Rows)
+	}
+	t.touch(slots)
+	return slots
+}

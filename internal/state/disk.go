@@ -1,0 +1,129 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/millstream-io/millstream/internal/state/lsm"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// disk is the LSM tree of a DB, which is opened when it is first needed.
+type disk struct {
+	lsm *lsm.DB
+	// view is a reader that is kept until something is written.
+	view *lsm.Reader
+	// pending is the last snapshot; before anything is written its files have
+	// to be made.
+	pending *Snapshot
+}
+
+// liveDir is the directory of the tree.
+func (db *DB) liveDir() string { return db.cfg.FS.PathJoin(db.cfg.Dir, "live") }
+
+// openDisk opens the tree, which is empty unless a restore has put it there.
+func (db *DB) openDisk() error {
+	if db.disk.lsm != nil {
+		return nil
+	}
+	if db.cfg.Backend != Disk {
+		return fmt.Errorf("%s: the memory backend keeps no rows on disk", db.cfg.Name)
+	}
+	if err := vfs.MkdirAll(db.cfg.FS, db.cfg.Dir); err != nil {
+		return err
+	}
+	tree, err := lsm.Open(db.cfg.FS, db.liveDir(), db.cfg.Cache)
+	if err != nil {
+		return err
+	}
+	db.disk.lsm = tree
+	return nil
+}
+
+// write commits one batch of changes.
+func (db *DB) write(f func(b *lsm.Batch)) error {
+	if err := db.openDisk(); err != nil {
+		return err
+	}
+	if err := db.finishPending(); err != nil {
+		return err
+	}
+	if err := db.closeView(); err != nil {
+		return err
+	}
+	b := db.disk.lsm.NewBatch()
+	f(b)
+	return b.Commit()
+}
+
+// finishPending makes the files of the last snapshot, if nobody has done so:
+// they must not hold what is written next.
+func (db *DB) finishPending() error {
+	s := db.disk.pending
+	if s == nil {
+		return nil
+	}
+	db.disk.pending = nil
+	return s.write()
+}
+
+func (db *DB) closeView() error {
+	v := db.disk.view
+	if v == nil {
+		return nil
+	}
+	db.disk.view = nil
+	return v.Close()
+}
+
+// reader returns a view of the disk as it is now. It is good until the next
+// write.
+func (db *DB) reader() (*lsm.Reader, error) {
+	if err := db.removeGraves(); err != nil {
+		return nil, err
+	}
+	if db.disk.view != nil {
+		return db.disk.view, nil
+	}
+	r, err := db.newReader()
+	db.disk.view = r
+	return r, err
+}
+
+// newReader returns a view that stays as it is; the caller closes it.
+func (db *DB) newReader() (*lsm.Reader, error) {
+	if err := db.openDisk(); err != nil {
+		return nil, err
+	}
+	if err := db.removeGraves(); err != nil {
+		return nil, err
+	}
+	return db.disk.lsm.NewReader()
+}
+
+// evict makes rows leave memory if the number there is too large.
+func (db *DB) evict(have int) error {
+	most := db.cfg.MaxRows
+	if db.cfg.MaxBytes > 0 {
+		slots := 0
+		for _, t := range db.tables {
+			slots += int(t.alloc.next)
+		}
+		// Memory that rows leave is used again, not given back; so what
+		// bounds it is the number of rows.
+		rows := int(int64(db.cfg.MaxBytes) * int64(slots) / int64(max(db.MemBytes(), 1)))
+		if most == 0 || rows < most {
+			most = rows
+		}
+	}
+	if have <= most {
+		return nil
+	}
+	if err := db.flush(); err != nil {
+		return err
+	}
+	excess := have - most + most/8
+	for _, t := range db.tables {
+		t.evict((excess*t.rows + have - 1) / have)
+	}
+	return nil
+}

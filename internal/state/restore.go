@@ -1,0 +1,318 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/state/lsm"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// Part is the snapshot of one subtask, as a checkpoint has it.
+type Part struct {
+	FS   vfs.FS
+	Info *Info
+	// Path says where the file is that was listed as f.
+	Path func(f FileInfo) string
+}
+
+// Restore returns a DB with the rows of a checkpoint. parts are the snapshots
+// of all subtasks that the operator had then; the DB takes the key groups that
+// are its own. Every file is read and checked: damage gives an error that names
+// the file (IsDamage), and nothing is restored.
+func Restore(cfg Config, parts []Part) (*DB, error) {
+	db, err := Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	db.tracking = cfg.Backend == Disk
+	if err := db.restore(parts); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: cannot restore: %w", cfg.Name, err), db.Close())
+	}
+	return db, nil
+}
+
+func (db *DB) restore(parts []Part) error {
+	var mine []Part
+	for _, p := range parts {
+		if err := p.check(); err != nil {
+			return err
+		}
+		if db.wants(p.Info) {
+			mine = append(mine, p)
+		}
+	}
+	if db.cfg.Backend == Disk && len(mine) == 1 && mine[0].whole(db.cfg) {
+		db.restored = mine[0].Info.Tables
+		return mine[0].fetch(db.cfg.FS, db.liveDir())
+	}
+	seen := make(map[string]bool)
+	for i, p := range mine {
+		ids, err := db.adopt(p.Info.Tables)
+		if err == nil {
+			err = db.merge(p, db.cfg.FS.PathJoin(db.cfg.Dir, fmt.Sprintf("part-%d", i)), ids, seen)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check refuses what this version cannot read, and names that lead elsewhere.
+func (p Part) check() error {
+	if v := p.Info.Version; v != infoVersion {
+		return fmt.Errorf("the snapshot has format version %d; this program reads version %d", v, infoVersion)
+	}
+	if b := p.Info.Backend; b != Disk.String() && b != Memory.String() {
+		return fmt.Errorf("the snapshot was taken by an unknown backend %q", b)
+	}
+	if p.Info.Parallelism < 1 || p.Info.Subtask < 0 || p.Info.Subtask >= p.Info.Parallelism {
+		return fmt.Errorf("the snapshot is that of subtask %d of %d", p.Info.Subtask, p.Info.Parallelism)
+	}
+	for _, f := range p.Info.Files {
+		if f.Name == "" || f.Name == "." || f.Name == ".." || strings.ContainsAny(f.Name, `/\`) {
+			return fmt.Errorf("the snapshot lists a file named %q", f.Name)
+		}
+	}
+	return nil
+}
+
+// wants reports whether a part has rows for this DB.
+func (db *DB) wants(info *Info) bool {
+	if info.Parallelism == db.cfg.Parallelism {
+		return info.Subtask == db.cfg.Subtask
+	}
+	if db.cfg.Subtask == 0 && slices.ContainsFunc(info.Tables, func(t TableInfo) bool { return t.ByTask }) {
+		return true
+	}
+	lo, hi := db.keyGroups()
+	plo, phi := batch.KeyGroupRange(info.Subtask, info.Parallelism)
+	return plo < hi && lo < phi
+}
+
+// whole reports whether the files can be taken as they are.
+func (p Part) whole(cfg Config) bool {
+	return p.Info.Backend == Disk.String() && p.Info.Parallelism == cfg.Parallelism && len(p.Info.Files) > 0
+}
+
+// adopt adds the tables of a part to those restored, and returns their ids here
+// by their ids there.
+func (db *DB) adopt(tables []TableInfo) (map[uint16]TableInfo, error) {
+	ids := make(map[uint16]TableInfo)
+	for _, there := range tables {
+		i := slices.IndexFunc(db.restored, func(t TableInfo) bool { return t.Name == there.Name })
+		if i < 0 {
+			i = len(db.restored)
+			here := there
+			here.ID = uint16(i + 1)
+			db.restored = append(db.restored, here)
+		}
+		here := db.restored[i]
+		if !here.same(there) {
+			return nil, fmt.Errorf("two subtasks have different tables %q: %s and %s", here.Name, here, there)
+		}
+		ids[there.ID] = here
+	}
+	return ids, nil
+}
+
+// merge copies the rows of a part that belong here. tmp is for its files.
+func (db *DB) merge(p Part, tmp string, ids map[uint16]TableInfo, seen map[string]bool) error {
+	lo, hi := db.keyGroups()
+	sameTask := p.Info.Parallelism == db.cfg.Parallelism
+	sink := db.newSink()
+	err := p.each(db, tmp, func(key, value []byte) error {
+		table := binary.BigEndian.Uint16(key[1:])
+		if table == 0 {
+			return nil // the directory is made anew
+		}
+		info, ok := ids[table]
+		if !ok {
+			return fmt.Errorf("the snapshot has rows of a table %d that it does not list", table)
+		}
+		g := int(key[0])
+		if g < batch.KeyGroups && (g < lo || g >= hi) || g == taskGroup && !sameTask && db.cfg.Subtask != 0 {
+			return nil
+		}
+		key = slices.Clone(key)
+		binary.BigEndian.PutUint16(key[1:], info.ID)
+		if info.ByTask {
+			if seen[string(key)] {
+				return fmt.Errorf("table %q, which each subtask has for itself, has a row with the same key in two of them; the parallelism of this operator cannot change", info.Name)
+			}
+			seen[string(key)] = true
+		}
+		return sink.add(key, slices.Clone(value))
+	})
+	if err != nil {
+		return err
+	}
+	return sink.close()
+}
+
+// each calls f with all entries of a part.
+func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err error) {
+	if len(p.Info.Files) == 0 {
+		return nil
+	}
+	if p.Info.Backend == Memory.String() {
+		for _, file := range p.Info.Files {
+			var data bytes.Buffer
+			if err := p.read(file, &data); err != nil {
+				return err
+			}
+			if err := readRun(p.Path(file), data.Bytes(), f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := p.fetch(db.cfg.FS, tmp); err != nil {
+		return err
+	}
+	tree, err := lsm.Open(db.cfg.FS, tmp, db.cfg.Cache)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := errors.Join(tree.Close(), db.cfg.FS.RemoveAll(tmp)); err == nil {
+			err = cerr
+		}
+	}()
+	r, err := tree.NewReader()
+	if err != nil {
+		return err
+	}
+	err = r.Range(nil, []byte{taskGroup + 1}, func(key, value []byte) (bool, error) {
+		return true, f(key, value)
+	})
+	if cerr := r.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// fetch checks all files and puts them into dir: links where the files never
+// change and are on the same file system, and copies otherwise.
+func (p Part) fetch(fsys vfs.FS, dir string) error {
+	if err := vfs.MkdirAll(fsys, dir); err != nil {
+		return err
+	}
+	for _, f := range p.Info.Files {
+		to := fsys.PathJoin(dir, f.Name)
+		if shared(f.Name) && fsys == p.FS {
+			if err := p.read(f, io.Discard); err != nil {
+				return err
+			}
+			if err := vfs.LinkOrCopy(fsys, p.Path(f), to); err != nil {
+				return err
+			}
+			continue
+		}
+		out, err := vfs.Create(fsys, to)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(p.read(f, out), out.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read copies a file to w and checks its length and checksum.
+func (p Part) read(f FileInfo, w io.Writer) error {
+	path := p.Path(f)
+	file, err := p.FS.Open(path)
+	if vfs.IsNotExist(err) {
+		return &DamageError{File: path, Expected: fmt.Sprintf("%d bytes", f.Length), Found: "no such file"}
+	}
+	if err != nil {
+		return err
+	}
+	h := xxh3.New()
+	n, err := io.Copy(io.MultiWriter(w, h), file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("state file %s: %w", path, err)
+	}
+	if n != f.Length {
+		return &DamageError{File: path, Expected: fmt.Sprintf("%d bytes", f.Length), Found: fmt.Sprintf("%d", n)}
+	}
+	if sum := sumString(h.Sum64()); sum != f.Sum {
+		return &DamageError{File: path, Expected: "checksum " + f.Sum, Found: sum}
+	}
+	return nil
+}
+
+// sink takes restored rows: to disk, or to the lists from which the memory
+// backend fills its tables when they are declared.
+type sink struct {
+	db     *DB
+	keys   keyList
+	values keyList
+}
+
+func (db *DB) newSink() *sink { return &sink{db: db} }
+
+func (s *sink) add(key, value []byte) error {
+	if s.db.cfg.Backend == Memory {
+		id := binary.BigEndian.Uint16(key[1:])
+		s.db.waiting[id] = append(s.db.waiting[id], savedRow{key, value})
+		return nil
+	}
+	s.keys.add(key)
+	s.values.add(value)
+	if s.keys.len() < flushRows {
+		return nil
+	}
+	return s.close()
+}
+
+// close writes the rows that were added last.
+func (s *sink) close() error {
+	if s.keys.len() == 0 {
+		return nil
+	}
+	err := s.db.write(func(b *lsm.Batch) {
+		count := tally{b: b}
+		for _, i := range s.keys.sorted() {
+			b.Set(s.keys.at(int(i)), s.values.at(int(i)))
+			count.add(s.keys.at(int(i)), 1)
+		}
+		count.close()
+	})
+	s.keys.reset()
+	s.values.reset()
+	return err
+}
+
+// savedRow is a row as it is in a run file.
+type savedRow struct{ key, value []byte }
+
+// fill puts the restored rows that wait for a table into it.
+func (t *table) fill(rows []savedRow) error {
+	l := t.newLoader()
+	for i, row := range rows {
+		if err := l.add(row.key[rowKeyHead:], row.value); err != nil {
+			return err
+		}
+		ns := nsOf(row.key)
+		if i+1 < len(rows) && nsOf(rows[i+1].key) == ns {
+			continue
+		}
+		s := t.space(ns)
+		l.store(s)
+		s.listed()
+		l = t.newLoader()
+	}
+	return nil
+}

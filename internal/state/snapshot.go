@@ -1,0 +1,239 @@
+package state
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/millstream-io/millstream/internal/state/lsm"
+	"github.com/millstream-io/millstream/internal/vfs"
+	"github.com/millstream-io/millstream/types"
+)
+
+// infoVersion is the version of the format of snapshots: of Info, the run file
+// and the encoding of rows.
+const infoVersion = 1
+
+// Info says what a snapshot holds: all that is needed to restore it, besides
+// its files. It is part of the checkpoint's manifest, as JSON.
+type Info struct {
+	Version     int         `json:"version"`
+	Backend     string      `json:"backend"`
+	Subtask     int         `json:"subtask"`
+	Parallelism int         `json:"parallelism"`
+	Tables      []TableInfo `json:"tables,omitempty"`
+	Files       []FileInfo  `json:"files,omitempty"`
+}
+
+// TableInfo is the declaration of a table, with its number in the files.
+type TableInfo struct {
+	ID     uint16   `json:"id"`
+	Name   string   `json:"name"`
+	Key    []string `json:"key,omitempty"`
+	Value  []string `json:"value,omitempty"`
+	ByTask bool     `json:"byTask,omitempty"`
+}
+
+// FileInfo is a file of a snapshot. Length and Sum (xxh3 in hexadecimal)
+// identify its content; the same name may have another content in a snapshot
+// of another run.
+type FileInfo struct {
+	Name   string `json:"name"`
+	Length int64  `json:"length"`
+	Sum    string `json:"sum"`
+}
+
+func tableInfo(spec Spec, id uint16) TableInfo {
+	return TableInfo{ID: id, Name: spec.Name, Key: typeNames(spec.Key), Value: typeNames(spec.Value), ByTask: spec.ByTask}
+}
+
+func typeNames(list []types.Type) []string {
+	var out []string
+	for _, t := range list {
+		out = append(out, t.String())
+	}
+	return out
+}
+
+// String prints the declaration.
+func (t TableInfo) String() string {
+	by := ""
+	if t.ByTask {
+		by = " by task"
+	}
+	return fmt.Sprintf("(%s) -> (%s)%s", strings.Join(t.Key, ", "), strings.Join(t.Value, ", "), by)
+}
+
+func (t TableInfo) same(u TableInfo) bool {
+	return slices.Equal(t.Key, u.Key) && slices.Equal(t.Value, u.Value) && t.ByTask == u.ByTask
+}
+
+// Snapshot is the content of a DB at one moment. Taking it costs the task only
+// what has changed since the one before; the files are made by Files, which
+// may be called on another goroutine while the task goes on.
+type Snapshot struct {
+	ID   int64
+	fs   vfs.FS
+	dir  string
+	info Info
+	// make writes the files; it is called once.
+	make     func() error
+	once     sync.Once
+	writeErr error
+	sums     *sums
+}
+
+// sums remembers the checksums of files that never change.
+type sums struct {
+	mu    sync.Mutex
+	known map[string]FileInfo
+}
+
+// Snapshot takes a snapshot, which must be released.
+func (db *DB) Snapshot(id int64) (*Snapshot, error) {
+	s := &Snapshot{ID: id, fs: db.cfg.FS, sums: &db.sums, info: Info{
+		Version:     infoVersion,
+		Backend:     db.cfg.Backend.String(),
+		Subtask:     db.cfg.Subtask,
+		Parallelism: db.cfg.Parallelism,
+	}}
+	if err := db.allDeclared(); err != nil {
+		return nil, err
+	}
+	for _, t := range db.tables {
+		s.info.Tables = append(s.info.Tables, tableInfo(t.spec, t.id))
+	}
+	if len(db.tables) == 0 {
+		s.make = func() error { return nil }
+		return s, nil
+	}
+	s.dir = db.cfg.FS.PathJoin(db.cfg.Dir, fmt.Sprintf("snapshot-%d", id))
+	if db.cfg.Backend == Memory {
+		data := db.runFile()
+		s.make = func() error { return writeRun(s.fs, s.dir, data) }
+		return s, nil
+	}
+	if err := db.openDisk(); err != nil {
+		return nil, err
+	}
+	if err := db.flush(); err != nil {
+		return nil, err
+	}
+	if err := db.finishPending(); err != nil {
+		return nil, err
+	}
+	tree := db.disk.lsm
+	s.make = func() error { return tree.Checkpoint(s.dir) }
+	db.disk.pending = s
+	return s, nil
+}
+
+// allDeclared makes sure that no restored table is left out of a snapshot.
+func (db *DB) allDeclared() error {
+	for _, info := range db.restored {
+		if !slices.ContainsFunc(db.tables, func(t *table) bool { return t.spec.Name == info.Name }) {
+			return fmt.Errorf("%s: the saved state has a table %q %s that the job does not declare any more", db.cfg.Name, info.Name, info)
+		}
+	}
+	return nil
+}
+
+// write makes the files, once.
+func (s *Snapshot) write() error {
+	s.once.Do(func() { s.writeErr = s.make() })
+	return s.writeErr
+}
+
+// Files makes the files durable in the snapshot's own directory and returns
+// what it holds. Path says where each file is.
+func (s *Snapshot) Files() (*Info, error) {
+	if err := s.write(); err != nil {
+		return nil, err
+	}
+	info := s.info
+	info.Files = nil
+	if s.dir == "" {
+		return &info, nil
+	}
+	names, err := s.fs.List(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f, err := s.sums.file(s.fs, s.dir, name)
+		if err != nil {
+			return nil, err
+		}
+		info.Files = append(info.Files, f)
+	}
+	return &info, nil
+}
+
+// Path returns where a file of the snapshot is, until Release.
+func (s *Snapshot) Path(f FileInfo) string { return s.fs.PathJoin(s.dir, f.Name) }
+
+// cancel makes sure that the files are not being made, nor will be.
+func (s *Snapshot) cancel() {
+	s.once.Do(func() { s.writeErr = errors.New("the snapshot was given up before its files were made") })
+}
+
+// Release removes the snapshot's own files. Hard links to them stay good.
+func (s *Snapshot) Release() error {
+	s.cancel()
+	if s.dir == "" {
+		return nil
+	}
+	return s.fs.RemoveAll(s.dir)
+}
+
+// shared reports whether a file never changes under its name.
+func shared(name string) bool { return strings.HasSuffix(name, ".sst") }
+
+func (c *sums) file(fsys vfs.FS, dir, name string) (FileInfo, error) {
+	if shared(name) {
+		c.mu.Lock()
+		f, ok := c.known[name]
+		c.mu.Unlock()
+		if ok {
+			return f, nil
+		}
+	}
+	length, sum, err := vfs.Checksum(fsys, fsys.PathJoin(dir, name))
+	if err != nil {
+		return FileInfo{}, err
+	}
+	f := FileInfo{Name: name, Length: length, Sum: sumString(sum)}
+	if shared(name) {
+		c.mu.Lock()
+		c.known[name] = f
+		c.mu.Unlock()
+	}
+	return f, nil
+}
+
+func sumString(sum uint64) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, sum))
+}
+
+// DamageError says that a file of a snapshot is not what it was.
+type DamageError struct {
+	File            string
+	Expected, Found string
+}
+
+// Error names the file, and what was expected and found.
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("state file %s is damaged: expected %s, found %s", e.File, e.Expected, e.Found)
+}
+
+// IsDamage reports whether an error says that a state file is damaged.
+func IsDamage(err error) bool {
+	var damage *DamageError
+	var corrupt *lsm.CorruptError
+	return errors.As(err, &damage) || errors.As(err, &corrupt)
+}
