@@ -52,6 +52,7 @@ type (
 	// Store writes the manifest of a checkpoint; the outcome goes to Stored.
 	Store struct {
 		ID, Time int64
+		Last     bool
 		Parts    []*Part
 	}
 	// Commit tells the sinks that a checkpoint is durable.
@@ -190,7 +191,7 @@ func (c *Coordinator) Ack(now, id int64, p *Part) []Action {
 		return nil
 	}
 	a.storing = true
-	return []Action{Store{ID: id, Time: a.begun, Parts: a.parts}}
+	return []Action{Store{ID: id, Time: a.begun, Last: a.last, Parts: a.parts}}
 }
 
 // Decline takes in that a task could not save its part.

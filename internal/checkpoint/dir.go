@@ -3,14 +3,12 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/zeebo/xxh3"
-
+	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/internal/vfs"
 )
 
@@ -18,7 +16,7 @@ import (
 //
 //	chk-00000007.manifest   one for each checkpoint
 //	latest                  the number of the newest, so that its loss is noticed
-//	data/                   state files by content, shared between checkpoints
+//	data/                   state files by their content, shared between checkpoints
 //
 // Add may be called from several goroutines; everything else from one.
 type Dir struct {
@@ -97,7 +95,7 @@ func (d *Dir) load(name string) error {
 		return damaged(full, "checkpoint "+strings.TrimSuffix(digits, manifestSuffix), "checkpoint "+strconv.FormatInt(m.ID, 10))
 	}
 	d.manifests[m.ID] = m
-	m.files(func(f File) { d.refs[f.Content]++ })
+	m.files(func(f state.FileInfo) { d.refs[contentName(f)]++ })
 	return nil
 }
 
@@ -130,14 +128,14 @@ func (d *Dir) sweep() error {
 	}
 	for _, name := range names {
 		if d.refs[name] == 0 {
-			if err := d.remove(d.content(name)); err != nil {
+			if err := d.remove(d.fs.PathJoin(d.data(), name)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, id := range d.Retained() {
 		var bad error
-		d.manifests[id].files(func(f File) {
+		d.manifests[id].files(func(f state.FileInfo) {
 			if bad == nil {
 				bad = d.stat(id, f)
 			}
@@ -149,8 +147,8 @@ func (d *Dir) sweep() error {
 	return nil
 }
 
-func (d *Dir) stat(id int64, f File) error {
-	name := d.content(f.Content)
+func (d *Dir) stat(id int64, f state.FileInfo) error {
+	name := d.Path(f)
 	info, err := d.fs.Stat(name)
 	switch {
 	case vfs.IsNotExist(err):
@@ -182,43 +180,39 @@ func (d *Dir) Latest() *Manifest {
 	return d.manifests[ids[len(ids)-1]]
 }
 
-// Add keeps the file src, which must be synced and not change any more, under
-// its content, and returns what a manifest says of it. The file stays until a
-// manifest that was put with it is discarded, or Release is called.
-func (d *Dir) Add(name, src string) (File, error) {
-	content, length, err := contentOf(d.fs, src)
-	if err != nil {
-		return File{}, err
-	}
-	f := File{Name: name, Content: content, Length: length}
+// contentName is the name of a state file: its content decides it, so that
+// checkpoints share what they have in common.
+func contentName(f state.FileInfo) string { return fmt.Sprintf("%s-%d-%s", f.Sum, f.Length, f.Name) }
+
+// Path returns where a state file of a checkpoint is.
+func (d *Dir) Path(f state.FileInfo) string { return d.fs.PathJoin(d.data(), contentName(f)) }
+
+// Add keeps the file src, which must be durable and not change any more. It
+// stays until a manifest that was put with it is discarded, or Release is
+// called.
+func (d *Dir) Add(f state.FileInfo, src string) error {
+	name, to := contentName(f), d.Path(f)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.refs[content] == 0 {
-		to := d.content(content)
+	if d.refs[name] == 0 {
 		if err := errors.Join(d.remove(to), vfs.LinkOrCopy(d.fs, src, to)); err != nil {
-			return File{}, errors.Join(err, d.remove(to))
+			return errors.Join(err, d.remove(to))
 		}
 	}
-	d.refs[content]++
-	return f, nil
+	d.refs[name]++
+	return nil
 }
 
-// Keep adds a use of a file that Add returned before and that is still in use.
-func (d *Dir) Keep(f File) {
+// Release drops a use that Add made.
+func (d *Dir) Release(f state.FileInfo) error {
+	name := contentName(f)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.refs[f.Content]++
-}
-
-// Release drops a use that Add or Keep made.
-func (d *Dir) Release(f File) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.refs[f.Content]--; d.refs[f.Content] > 0 {
+	if d.refs[name]--; d.refs[name] > 0 {
 		return nil
 	}
-	delete(d.refs, f.Content)
-	return d.remove(d.content(f.Content))
+	delete(d.refs, name)
+	return d.remove(d.Path(f))
 }
 
 // Put commits a checkpoint. It takes over the uses of the manifest's files.
@@ -252,37 +246,8 @@ func (d *Dir) Discard(id int64) error {
 		return err
 	}
 	var failed error
-	m.files(func(f File) { failed = errors.Join(failed, d.Release(f)) })
+	m.files(func(f state.FileInfo) { failed = errors.Join(failed, d.Release(f)) })
 	return failed
-}
-
-// Fetch verifies a state file and makes it available under the name to.
-func (d *Dir) Fetch(f File, to string) error {
-	name := d.content(f.Content)
-	content, length, err := contentOf(d.fs, name)
-	switch {
-	case vfs.IsNotExist(err):
-		return missing(name, fmt.Sprintf("a state file with %d bytes", f.Length))
-	case err != nil:
-		return err
-	case length != f.Length:
-		return damaged(name, fmt.Sprintf("%d bytes", f.Length), strconv.FormatInt(length, 10))
-	case content != f.Content:
-		return damaged(name, "hash "+f.Content, content)
-	}
-	return vfs.LinkOrCopy(d.fs, name, to)
-}
-
-// contentOf reads a file and returns the hash of its bytes and their number.
-func contentOf(fs vfs.FS, name string) (content string, length int64, err error) {
-	f, err := fs.Open(name)
-	if err != nil {
-		return "", 0, err
-	}
-	h := xxh3.New()
-	length, err = io.Copy(h, f)
-	sum := h.Sum128()
-	return fmt.Sprintf("%016x%016x", sum.Hi, sum.Lo), length, errors.Join(err, f.Close())
 }
 
 func ignoreMissing(err error) error {

@@ -9,12 +9,16 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/millstream-io/millstream/internal/state"
 )
 
 // Version is the format that this program writes, and the only one it reads.
@@ -54,28 +58,12 @@ type Node struct {
 type Subtask struct {
 	// Watermark is the time that the instance had seen.
 	Watermark int64 `json:"watermark"`
+	// Ended are the inputs whose end the instance has seen.
+	Ended []int `json:"ended,omitempty"`
 	// State is nil for instances without tables.
-	State *State `json:"state,omitempty"`
+	State *state.Info `json:"state,omitempty"`
 	// Sink is what a sink's writer returned at the barrier.
 	Sink []byte `json:"sink,omitempty"`
-}
-
-// State is the content of an instance's tables.
-type State struct {
-	// Tables describes them in words: name, key and value types.
-	Tables []string `json:"tables,omitempty"`
-	// Files are all the files that the store needs.
-	Files []File `json:"files"`
-}
-
-// File is one file of a state. It is kept under its Content, once for all
-// checkpoints that have it.
-type File struct {
-	// Name is what the store calls it.
-	Name string `json:"name"`
-	// Content is the hash of its bytes, and Length their number.
-	Content string `json:"content"`
-	Length  int64  `json:"length"`
 }
 
 // Split is how far a split of a source was read.
@@ -90,10 +78,12 @@ type Split struct {
 	// Ends and Sequel are those of connector.Split.
 	Ends   bool `json:"ends,omitempty"`
 	Sequel bool `json:"sequel,omitempty"`
-	// Watermark, Idle and Behind are the state of the split's time; Held is
-	// the watermark that its rows allow and that was not sent yet.
-	Watermark int64 `json:"watermark"`
-	Held      int64 `json:"held"`
+	// Opened is set once the split counts for the reader's watermark.
+	// Watermark, Idle and Behind are the state of its time then; Held is the
+	// watermark that its rows allow, which may not have been sent yet.
+	Opened    bool  `json:"opened,omitempty"`
+	Watermark int64 `json:"watermark,omitempty"`
+	Held      int64 `json:"held,omitempty"`
 	Idle      bool  `json:"idle,omitempty"`
 	Behind    bool  `json:"behind,omitempty"`
 }
@@ -114,8 +104,46 @@ func (m *Manifest) Node(id string) *Node {
 	return nil
 }
 
+// HasState reports whether anything would be lost without the node.
+func (n *Node) HasState() bool {
+	if len(n.Splits) > 0 {
+		return true
+	}
+	for _, s := range n.Subtasks {
+		if s.State != nil || s.Sink != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Add takes in what tasks have saved; their nodes are in m already.
+func (m *Manifest) Add(parts []*Part) {
+	for _, part := range parts {
+		for _, p := range part.Nodes {
+			n := m.Node(p.Node)
+			n.Subtasks[p.Index] = p.Subtask
+			n.Splits = append(n.Splits, p.Splits...)
+			for _, c := range p.Counters {
+				n.count(c)
+			}
+		}
+	}
+	for i := range m.Nodes {
+		slices.SortFunc(m.Nodes[i].Splits, func(a, b Split) int { return cmp.Compare(a.Seq, b.Seq) })
+	}
+}
+
+func (n *Node) count(c Counter) {
+	i, found := slices.BinarySearchFunc(n.Counters, c.Name, func(c Counter, name string) int { return cmp.Compare(c.Name, name) })
+	if !found {
+		n.Counters = slices.Insert(n.Counters, i, Counter{Name: c.Name})
+	}
+	n.Counters[i].N += c.N
+}
+
 // files calls f with each file that the checkpoint needs.
-func (m *Manifest) files(f func(File)) {
+func (m *Manifest) files(f func(state.FileInfo)) {
 	for _, n := range m.Nodes {
 		for _, s := range n.Subtasks {
 			if s.State == nil {
@@ -128,8 +156,7 @@ func (m *Manifest) files(f func(File)) {
 	}
 }
 
-// magic begins the first line of a manifest. It goes on with the format's
-// version, and the length and the hash of all that follows the line.
+// magic begins the first line of a manifest.
 const magic = "millstream-checkpoint"
 
 // Encode returns the manifest as the bytes of a file.
@@ -138,15 +165,13 @@ func (m *Manifest) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = append(body, '\n')
-	head := fmt.Sprintf("%s %d %d %016x\n", magic, Version, len(body), xxh3.Hash(body))
-	return append([]byte(head), body...), nil
+	return Seal(magic, append(body, '\n')), nil
 }
 
 // Decode reads a manifest and verifies all of it. name is that of its file, for
 // errors.
 func Decode(name string, data []byte) (*Manifest, error) {
-	body, err := verify(name, data)
+	body, err := Unseal(magic, name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +184,16 @@ func Decode(name string, data []byte) (*Manifest, error) {
 	return m, nil
 }
 
-func verify(name string, data []byte) (body []byte, err error) {
+// Seal puts a line before the content of a file, from which Unseal can tell
+// whether it is whole: a word, the format's version, and the length and the
+// hash of the rest.
+func Seal(magic string, body []byte) []byte {
+	head := fmt.Sprintf("%s %d %d %016x\n", magic, Version, len(body), xxh3.Hash(body))
+	return append([]byte(head), body...)
+}
+
+// Unseal verifies what Seal has made and returns the content.
+func Unseal(magic, name string, data []byte) (body []byte, err error) {
 	head, body, found := bytes.Cut(data, []byte("\n"))
 	f := strings.Split(string(head), " ")
 	if !found || len(f) != 4 || f[0] != magic {
@@ -167,8 +201,8 @@ func verify(name string, data []byte) (body []byte, err error) {
 			fmt.Sprintf("%q", head[:min(len(head), 60)]))
 	}
 	if f[1] != strconv.Itoa(Version) {
-		return nil, &RefusedError{fmt.Sprintf("%s: the checkpoint has format %s, and this program reads format %d; "+
-			"run it with the version of millstream that wrote it", name, f[1], Version)}
+		return nil, &RefusedError{fmt.Sprintf("%s has format %s, and this program reads format %d; "+
+			"use the version of millstream that wrote it", name, f[1], Version)}
 	}
 	if n := strconv.Itoa(len(body)); n != f[2] {
 		return nil, damaged(name, f[2]+" bytes behind the first line", n)
@@ -215,7 +249,10 @@ func (n *Node) write(b *strings.Builder) {
 			b.WriteString(" done\n")
 			continue
 		}
-		fmt.Fprintf(b, " at %x, watermark %s", s.Position, showTime(s.Watermark))
+		fmt.Fprintf(b, " at %x", s.Position)
+		if s.Opened {
+			b.WriteString(", watermark " + showTime(s.Watermark))
+		}
 		if s.Idle {
 			b.WriteString(" idle")
 		}
@@ -231,10 +268,10 @@ func (n *Node) write(b *strings.Builder) {
 			continue
 		}
 		for _, t := range s.State.Tables {
-			fmt.Fprintf(b, "    table %s\n", t)
+			fmt.Fprintf(b, "    table %s %s\n", t.Name, t)
 		}
 		for _, f := range s.State.Files {
-			fmt.Fprintf(b, "    file %s %d bytes %s\n", f.Name, f.Length, f.Content)
+			fmt.Fprintf(b, "    file %s %d bytes %s\n", f.Name, f.Length, f.Sum)
 		}
 	}
 	for _, c := range n.Counters {

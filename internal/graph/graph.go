@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/types"
@@ -93,7 +94,13 @@ type Edge struct {
 	Ship Ship
 	// Keys are the positions of the key columns, for Hash.
 	Keys []int
+	// Side names a side output of From, such as late rows; empty for its rows.
+	Side string
 }
+
+// MaxParallelism is the largest parallelism of a node: each subtask has at
+// least one key group.
+const MaxParallelism = batch.KeyGroups
 
 // String prints the graph, one node a line, inputs named by their IDs.
 func (g *Graph) String() string {
@@ -113,6 +120,9 @@ func (g *Graph) String() string {
 			b.WriteString(e.From.ID + " " + e.Ship.String())
 			if e.Ship == Hash {
 				fmt.Fprintf(&b, "%v", e.Keys)
+			}
+			if e.Side != "" {
+				b.WriteString(" side " + e.Side)
 			}
 		}
 		b.WriteByte('\n')

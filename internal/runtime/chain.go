@@ -1,7 +1,11 @@
 package runtime
 
 import (
+	"slices"
+	"sync/atomic"
+
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/op"
 )
@@ -61,8 +65,11 @@ type stage struct {
 	index int
 	node  *graph.Node
 	ctx   *op.Context
-	store *lazyStore
+	store *store
 	stats *stats
+	// rowsIn and rowsOut count rows; stats has them, but for the operators
+	// inside of a source.
+	rowsIn, rowsOut *atomic.Int64
 
 	op        op.Operator
 	watermark op.WatermarkHandler
@@ -71,12 +78,16 @@ type stage struct {
 	resumer   op.Resumer
 	end       op.EndHandler
 	// writer is set, and op is not, for a sink.
-	writer *writer
+	writer connector.Writer
 
 	// in is the watermark that the operator has seen, out the one forwarded.
 	in, out int64
-	// open is the number of inputs that have not ended.
+	// resume is the watermark that a restored operator had seen.
+	resume int64
+	// open is the number of inputs that have not ended in this run, ended
+	// those whose end the operator has seen in this or an earlier one.
 	open   int
+	ended  []int
 	timers timers
 
 	// saidFull is set when the operator was told that the output is full, so
@@ -105,7 +116,7 @@ func (s *stage) Emit(b *batch.Batch) {
 	if n == 0 || s.chain.err != nil {
 		return
 	}
-	s.stats.out.Add(int64(n))
+	s.rowsOut.Add(int64(n))
 	s.chain.deliver(s.index+1, event{kind: evRows, batch: b})
 	s.chain.cur = s
 }
@@ -167,9 +178,9 @@ func (s *stage) handle(ev event) {
 func (s *stage) call(ev *event) (err error) {
 	switch ev.kind {
 	case evRows:
-		s.stats.in.Add(int64(ev.batch.Rows()))
+		s.rowsIn.Add(int64(ev.batch.Rows()))
 		if s.writer != nil {
-			return s.writer.write(ev.batch)
+			return s.writer.Write(ev.batch)
 		}
 		return s.op.OnBatch(ev.in, ev.batch, s)
 	case evWatermark:
@@ -188,6 +199,10 @@ func (s *stage) call(ev *event) (err error) {
 		}
 	case evEnd:
 		s.open--
+		if slices.Contains(s.ended, ev.in) {
+			return nil
+		}
+		s.ended = append(s.ended, ev.in)
 		if s.end != nil {
 			return s.end.OnEnd(ev.in, s)
 		}
@@ -265,5 +280,18 @@ func (c *chain) resume() {
 		s.waiting[0] = event{}
 		s.waiting = s.waiting[1:]
 		s.handle(ev)
+	}
+}
+
+// endEvent tells the tables of the chain that what they handed out is void.
+func (c *chain) endEvent() {
+	for _, s := range c.stages {
+		if s.store == nil {
+			continue
+		}
+		if err := s.store.endEvent(); err != nil {
+			c.fail(s, err)
+			return
+		}
 	}
 }

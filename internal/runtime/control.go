@@ -1,0 +1,235 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/millstream-io/millstream/internal/checkpoint"
+)
+
+// control is the part of a job that is outside of the data: it tells the
+// coordinator what happens and does what that wants.
+type control struct {
+	job   *Job
+	coord *checkpoint.Coordinator
+	// readers is the number of source tasks whose input has not ended.
+	readers int
+	// finished is set when all input has ended.
+	finished atomic.Bool
+
+	mu      sync.Mutex
+	notices []notice
+	sleep   chan struct{}
+}
+
+// notice is something that happened in the job.
+type notice struct {
+	kind  noticeKind
+	id    int64
+	task  int
+	part  *checkpoint.Part
+	snaps []nodeSnapshot
+	err   error
+}
+
+type noticeKind uint8
+
+const (
+	// noticeSaved: a task has passed barrier id; snaps are still to be written.
+	noticeSaved noticeKind = iota
+	// noticeWritten: all of a task's part is in files.
+	noticeWritten
+	// noticeSourceEnded: the input of one source task has ended.
+	noticeSourceEnded
+	// noticeStop: the job shall stop behind one more checkpoint.
+	noticeStop
+)
+
+// start makes the coordinator, behind the checkpoints that are kept.
+func (c *control) start(j *Job, from *checkpoint.Manifest) {
+	c.job, c.sleep = j, make(chan struct{}, 1)
+	names := make([]string, len(j.tasks))
+	for i, t := range j.tasks {
+		names[i] = t.name
+		if t.reader != nil {
+			c.readers++
+		}
+	}
+	var retained []int64
+	cfg := j.cfg.Checkpoint
+	if j.data != nil {
+		retained = j.data.dir.Retained()
+	} else {
+		// There is nothing to go back to, so only the last barrier matters,
+		// at which sinks finish their work.
+		cfg = checkpoint.Config{Retained: 1}
+	}
+	c.coord = checkpoint.New(cfg, names, retained, j.cfg.Clock.Now())
+	if from != nil {
+		j.lastCheckpoint.Store(from.ID)
+		j.lastCheckpointTime.Store(from.Time)
+	}
+}
+
+// tell adds a notice, from any goroutine.
+func (c *control) tell(n notice) {
+	c.mu.Lock()
+	c.notices = append(c.notices, n)
+	c.mu.Unlock()
+	select {
+	case c.sleep <- struct{}{}:
+	default:
+	}
+}
+
+func (c *control) next() (notice, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.notices) == 0 {
+		return notice{}, false
+	}
+	n := c.notices[0]
+	c.notices = c.notices[1:]
+	return n, true
+}
+
+// saved is called by a task that has passed a barrier. Its state is written
+// elsewhere, so that the task can go on.
+func (j *Job) saved(t *task, id int64, part *checkpoint.Part, snaps []nodeSnapshot) {
+	n := notice{kind: noticeSaved, id: id, task: t.id, part: part, snaps: snaps}
+	switch {
+	case len(snaps) == 0:
+		n.kind = noticeWritten
+	case j.concurrent:
+		j.spawn(func() error { j.control.tell(j.write(n)); return nil }, nil)
+		return
+	}
+	j.control.tell(n)
+}
+
+// sourceEnded is called by a source task whose input has ended.
+func (j *Job) sourceEnded() { j.control.tell(notice{kind: noticeSourceEnded}) }
+
+// Stop makes the job stop behind one more checkpoint: what was read is
+// processed and published, and the job can go on from there. It may be called
+// from any goroutine.
+func (j *Job) Stop() { j.control.tell(notice{kind: noticeStop}) }
+
+// step handles one notice or timer, and reports whether there was any.
+func (c *control) step() (progress bool) {
+	now := c.job.cfg.Clock.Now()
+	n, ok := c.next()
+	if !ok {
+		if at, timed := c.coord.Due(); !timed || now < at {
+			return false
+		}
+		c.do(c.coord.Tick(now))
+		return true
+	}
+	switch n.kind {
+	case noticeSaved:
+		c.tell(c.job.write(n))
+	case noticeWritten:
+		if n.err != nil {
+			c.release(n.part)
+			c.do(c.coord.Decline(now, n.id, n.task, n.err))
+		} else {
+			c.do(c.coord.Ack(now, n.id, n.part))
+		}
+	case noticeStop:
+		c.do(c.coord.Close(now))
+	case noticeSourceEnded:
+		if c.readers--; c.readers == 0 {
+			c.finished.Store(true)
+			c.do(c.coord.Close(now))
+		}
+	}
+	return true
+}
+
+// due is when step has something to do even if nothing happens.
+func (c *control) due() int64 {
+	if at, ok := c.coord.Due(); ok {
+		return at
+	}
+	return never
+}
+
+// do carries out actions in order.
+func (c *control) do(actions []checkpoint.Action) {
+	for len(actions) > 0 {
+		a := actions[0]
+		actions = actions[1:]
+		switch a := a.(type) {
+		case checkpoint.Inject:
+			for _, t := range c.job.tasks {
+				if t.reader != nil {
+					t.post(letter{kind: letterBarrier, id: a.ID, last: a.Last})
+				}
+			}
+		case checkpoint.Store:
+			err := c.store(a)
+			actions = append(c.coord.Stored(c.job.cfg.Clock.Now(), a.ID, err), actions...)
+		case checkpoint.Commit:
+			for _, t := range c.job.tasks {
+				if t.sink != nil {
+					t.post(letter{kind: letterCommitted, id: a.ID, last: a.Last})
+				}
+			}
+		case checkpoint.Discard:
+			if err := c.job.data.discard(a.ID); err != nil {
+				c.job.cfg.Log(fmt.Sprintf("checkpoint %d could not be removed: %v", a.ID, err))
+			}
+		case checkpoint.Release:
+			c.release(a.Part)
+		case checkpoint.Failed:
+			c.job.failedCheckpoints.Add(1)
+			c.job.cfg.Log(a.Err.Error())
+		case checkpoint.Fail:
+			c.job.fail(&Error{Err: a.Err})
+		}
+	}
+}
+
+// store makes a manifest of the parts and commits it.
+func (c *control) store(a checkpoint.Store) error {
+	j := c.job
+	if j.data == nil {
+		return nil
+	}
+	m := &checkpoint.Manifest{
+		Job: j.cfg.Job, JobID: j.data.meta.ID, ID: a.ID, Incarnation: j.data.meta.Incarnation, Time: a.Time,
+		Plan: j.graph.Fingerprint(), Finished: a.Last && c.finished.Load(),
+	}
+	for _, n := range j.graph.Nodes {
+		m.Nodes = append(m.Nodes, checkpoint.Node{ID: n.ID, Name: n.Name, Subtasks: make([]checkpoint.Subtask, n.Parallelism)})
+	}
+	m.Add(a.Parts)
+	if err := j.data.dir.Put(m); err != nil {
+		return err
+	}
+	j.lastCheckpoint.Store(m.ID)
+	j.lastCheckpointTime.Store(m.Time)
+	return nil
+}
+
+// release gives up the files of a part that no checkpoint takes.
+func (c *control) release(p *checkpoint.Part) {
+	if c.job.data == nil {
+		return
+	}
+	var errs []error
+	for _, n := range p.Nodes {
+		if n.State == nil {
+			continue
+		}
+		for _, f := range n.State.Files {
+			errs = append(errs, c.job.data.dir.Release(f))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		c.job.cfg.Log(fmt.Sprintf("state files of a failed checkpoint could not be removed: %v", err))
+	}
+}

@@ -1,0 +1,199 @@
+package runtime
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// Data is the directory of a job:
+//
+//	lock, pid      held by the process that runs the job
+//	job            the job's identity and the number of its starts
+//	checkpoints/   see checkpoint.Dir
+//	state/         the tables of the running job; worthless after a crash
+//	finished       the number of the checkpoint with which the job has ended
+type Data struct {
+	fs   vfs.FS
+	path string
+	lock io.Closer
+	meta meta
+	dir  *checkpoint.Dir
+}
+
+// meta is the content of the file "job".
+type meta struct {
+	Job string `json:"job"`
+	// ID tells the job from an earlier one of the same name.
+	ID string `json:"id"`
+	// Incarnation is the number of starts, restarts after failures included.
+	Incarnation int64 `json:"incarnation"`
+}
+
+const metaMagic = "millstream-job"
+
+// OpenData takes the directory of a job for this process, and makes it if it
+// does not exist. An error that the user has to deal with (another process has
+// it, something is damaged) is a *checkpoint.RefusedError.
+func OpenData(fs vfs.FS, path, job string) (*Data, error) {
+	d := &Data{fs: fs, path: path}
+	if err := vfs.MkdirAll(fs, path); err != nil {
+		return nil, err
+	}
+	if err := d.take(job); err != nil {
+		return nil, err
+	}
+	if err := d.load(job); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *Data) file(name string) string { return d.fs.PathJoin(d.path, name) }
+
+// take gets the lock, and leaves the number of this process beside it.
+func (d *Data) take(job string) error {
+	lock, err := vfs.Lock(d.fs, d.file("lock"))
+	if err != nil {
+		who := "another process"
+		if pid, readErr := vfs.ReadFile(d.fs, d.file("pid")); readErr == nil {
+			who = "process " + strings.TrimSpace(string(pid))
+		}
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s is being run by %s: %s is locked; stop that process, or choose another directory with --data",
+			job, who, d.path)}
+	}
+	d.lock = lock
+	f, err := vfs.Create(d.fs, d.file("pid"))
+	if err != nil {
+		return errors.Join(err, d.Close())
+	}
+	_, err = fmt.Fprintln(f, os.Getpid())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, d.Close())
+	}
+	return nil
+}
+
+// load reads what is in the directory.
+func (d *Data) load(job string) error {
+	if err := d.fs.RemoveAll(d.file("checkpoints.old")); err != nil {
+		return err
+	}
+	data, err := vfs.ReadFile(d.fs, d.file("job"))
+	switch {
+	case vfs.IsNotExist(err):
+		d.meta = meta{Job: job}
+	case err != nil:
+		return err
+	default:
+		body, err := checkpoint.Unseal(metaMagic, d.file("job"), data)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(body, &d.meta); err != nil {
+			return fmt.Errorf("%s: %w", d.file("job"), err)
+		}
+	}
+	return d.reload()
+}
+
+// reload reads the checkpoints again, as a new process would.
+func (d *Data) reload() (err error) {
+	if err := d.clearState(); err != nil {
+		return err
+	}
+	if d.dir, err = checkpoint.Open(d.fs, d.file("checkpoints")); err != nil {
+		return err
+	}
+	if d.dir.Latest() != nil && d.meta.ID == "" {
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("%s is missing: expected the identity of the job that has the checkpoints beside it, found no such file; "+
+			"restore it, or start anew with --fresh", d.file("job"))}
+	}
+	return nil
+}
+
+// Latest describes the checkpoint from which the job goes on; nil if it starts
+// anew.
+func (d *Data) Latest() *checkpoint.Manifest { return d.dir.Latest() }
+
+// Finished reports whether the job ran to its end and all its output was
+// published.
+func (d *Data) Finished() (bool, error) {
+	data, err := vfs.ReadFile(d.fs, d.file("finished"))
+	if vfs.IsNotExist(err) {
+		return false, nil
+	}
+	m := d.dir.Latest()
+	return m == nil || strings.TrimSpace(string(data)) == fmt.Sprint(m.ID), err
+}
+
+// finish notes that the job has ended and its output is published.
+func (d *Data) finish() error {
+	m := d.dir.Latest()
+	return vfs.WriteFile(d.fs, d.file("finished"), fmt.Appendln(nil, m.ID))
+}
+
+// Reset makes the job start anew. With keep, the old checkpoints are set aside
+// in the directory, under the number of the last start; otherwise removed.
+func (d *Data) Reset(keep bool) error {
+	old := "checkpoints.old"
+	if keep {
+		old = fmt.Sprintf("checkpoints.%d", d.meta.Incarnation)
+	}
+	if err := d.fs.Rename(d.file("checkpoints"), d.file(old)); err != nil {
+		return err
+	}
+	if err := vfs.SyncDir(d.fs, d.path); err != nil {
+		return err
+	}
+	// A crash before this leaves a job without checkpoints that has finished,
+	// which starts anew as well.
+	if err := d.fs.Remove(d.file("finished")); err != nil && !vfs.IsNotExist(err) {
+		return err
+	}
+	if !keep {
+		if err := d.fs.RemoveAll(d.file(old)); err != nil {
+			return err
+		}
+	}
+	d.meta.ID = ""
+	return d.reload()
+}
+
+// begin counts a start.
+func (d *Data) begin() error {
+	d.meta.Incarnation++
+	if d.meta.ID == "" {
+		var id [8]byte
+		if _, err := rand.Read(id[:]); err != nil {
+			return err
+		}
+		d.meta.ID = hex.EncodeToString(id[:])
+	}
+	body, err := json.Marshal(d.meta)
+	if err != nil {
+		return err
+	}
+	return vfs.WriteFile(d.fs, d.file("job"), checkpoint.Seal(metaMagic, append(body, '\n')))
+}
+
+func (d *Data) discard(id int64) error { return d.dir.Discard(id) }
+
+// stateDir is where an instance keeps its tables while it runs.
+func (d *Data) stateDir(node, subtask int) string {
+	return d.fs.PathJoin(d.file("state"), fmt.Sprintf("%d-%d", node, subtask))
+}
+
+// clearState removes the tables of a run that has ended.
+func (d *Data) clearState() error { return d.fs.RemoveAll(d.file("state")) }
+
+// Close gives the directory back.
+func (d *Data) Close() error { return d.lock.Close() }

@@ -1,0 +1,117 @@
+package runtime
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/graph"
+)
+
+// discovery finds the splits of a source and deals them out to its readers, in
+// the order in which they are found.
+type discovery struct {
+	job   *Job
+	node  *graph.Node
+	tasks []*task
+	known map[string]bool
+	// seq numbers the splits, dealt counts those that were dealt out.
+	seq   int64
+	dealt int
+	// due is when to look again; never if that makes no sense.
+	due int64
+}
+
+func newDiscovery(j *Job, n *graph.Node, tasks []*task) *discovery {
+	return &discovery{job: j, node: n, tasks: tasks, known: map[string]bool{}, due: never}
+}
+
+// interval is the time between two looks; 0 if there is but one.
+func (d *discovery) interval() int64 {
+	if d.node.Source.Source.Bounded() {
+		return 0
+	}
+	return max(d.node.Source.Source.Interval(), 0)
+}
+
+// restore deals out the splits of a checkpoint, and looks for others, unless
+// the source is bounded: then they are the same for the whole life of the job.
+func (d *discovery) restore(from *checkpoint.Manifest) error {
+	hands := make([][]*split, len(d.tasks))
+	var old *checkpoint.Node
+	if from != nil {
+		old = from.Node(d.node.ID)
+	}
+	if old != nil {
+		splits := slices.Clone(old.Splits)
+		slices.SortFunc(splits, func(a, b checkpoint.Split) int { return cmp.Compare(a.Seq, b.Seq) })
+		for _, c := range splits {
+			d.known[c.ID] = true
+			d.seq = max(d.seq, c.Seq+1)
+			s := restoreSplit(c)
+			if c.Done {
+				r := d.tasks[int(c.Seq)%len(d.tasks)].reader
+				r.done = append(r.done, s)
+				continue
+			}
+			d.deal(hands, s)
+		}
+	}
+	if old == nil || !d.node.Source.Source.Bounded() {
+		if err := d.look(hands); err != nil {
+			return err
+		}
+	}
+	for i, t := range d.tasks {
+		t.post(letter{kind: letterSplits, splits: hands[i], last: d.interval() == 0})
+	}
+	return nil
+}
+
+func (d *discovery) deal(hands [][]*split, s *split) {
+	i := d.dealt % len(hands)
+	d.dealt++
+	hands[i] = append(hands[i], s)
+}
+
+// look asks the source for new splits.
+func (d *discovery) look(hands [][]*split) error {
+	d.due = never
+	if n := d.interval(); n > 0 {
+		d.due = d.job.cfg.Clock.Now() + n
+	}
+	found, err := d.node.Source.Source.Discover(d.job.ctx, d.known)
+	if err != nil {
+		return d.failure(err)
+	}
+	for _, c := range found {
+		if d.known[c.ID] {
+			continue
+		}
+		d.known[c.ID] = true
+		d.deal(hands, newSplit(c, d.seq))
+		d.seq++
+	}
+	return nil
+}
+
+func (d *discovery) failure(err error) *Error {
+	if e, ok := err.(*Error); ok {
+		return e
+	}
+	return &Error{Node: d.node.ID, Name: d.node.Name, Err: err, speaks: true}
+}
+
+// again looks once more and hands out what is new.
+func (d *discovery) again() error {
+	hands := make([][]*split, len(d.tasks))
+	if err := d.look(hands); err != nil {
+		return err
+	}
+	for i, t := range d.tasks {
+		if len(hands[i]) > 0 {
+			t.post(letter{kind: letterSplits, splits: hands[i]})
+		}
+	}
+	return nil
+}

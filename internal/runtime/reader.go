@@ -1,0 +1,403 @@
+package runtime
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/millstream-io/millstream/connector"
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/graph"
+	"github.com/millstream-io/millstream/internal/op"
+)
+
+// reader reads the splits that were dealt out to one subtask of a source.
+type reader struct {
+	task  *task
+	node  *graph.Node
+	stats *stats
+	// time combines the time of the open splits.
+	time *combiner
+
+	open []*split
+	// queue are the splits that end and wait for their turn.
+	queue []*split
+	// done are the splits that have ended.
+	done []*split
+	// turn is the open split to ask first.
+	turn int
+	// more is set while new splits may be found.
+	more bool
+	// ended is set when the end was sent on, stopped when nothing shall be
+	// read any more.
+	ended, stopped bool
+}
+
+// split is one split in the hands of a reader.
+type split struct {
+	connector.Split
+	seq      int64
+	position []byte
+	// restored is the state of the split's time at the checkpoint.
+	restored *inputTime
+
+	reader    connector.Reader
+	cancel    context.CancelFunc
+	watermark graph.WatermarkFn
+	// input is the split's number in the reader's combiner.
+	input int
+	// wm is the watermark that was sent, held the one that its rows allow.
+	wm, held int64
+	idle     bool
+	// waiting is set while there is nothing to read, woken when that may have
+	// changed.
+	waiting bool
+	woken   atomic.Bool
+	// silent is since when nothing was there to read, times of back-pressure
+	// taken out; unset if there was.
+	silent int64
+}
+
+func newSplit(s connector.Split, seq int64) *split {
+	return &split{Split: s, seq: seq, held: op.MinWatermark, silent: unset}
+}
+
+// holds reports whether a split that is not open holds the watermark back.
+func (s *split) holds() bool { return !s.Sequel || s.restored != nil }
+
+// assign takes over splits in the order in which they were found.
+func (r *reader) assign(splits []*split, last bool) {
+	r.more = !last
+	bounded := r.node.Source.Source.Bounded()
+	for _, s := range splits {
+		if !bounded && !s.Ends {
+			r.openSplit(s)
+			continue
+		}
+		if s.holds() {
+			r.time.hold++
+		}
+		r.queue = append(r.queue, s)
+	}
+	r.openNext()
+	if len(r.open) > 0 {
+		r.retime()
+	}
+	r.endIfDone()
+}
+
+// openNext opens the first split of the queue, unless one that ends is open.
+func (r *reader) openNext() {
+	if len(r.queue) == 0 {
+		return
+	}
+	bounded := r.node.Source.Source.Bounded()
+	for _, s := range r.open {
+		if bounded || s.Ends {
+			return
+		}
+	}
+	s := r.queue[0]
+	r.queue[0], r.queue = nil, r.queue[1:]
+	if s.holds() {
+		r.time.hold--
+	}
+	r.openSplit(s)
+}
+
+func (r *reader) openSplit(s *split) {
+	t := inputTime{wm: op.MinWatermark}
+	switch {
+	case s.restored != nil:
+		t = *s.restored
+	case s.Sequel:
+		t.wm = r.time.out
+	}
+	s.wm, s.held, s.idle = t.wm, max(s.held, t.wm), t.idle
+	s.input = r.time.add(t)
+	r.open = append(r.open, s)
+	if err := r.connect(s); err != nil {
+		r.fail(err)
+	}
+}
+
+func (r *reader) connect(s *split) (err error) {
+	t := r.task
+	ctx, cancel := context.WithCancel(t.job.ctx)
+	s.cancel = cancel
+	if f := r.node.Source.Watermark; f != nil {
+		if s.watermark, err = f(); err != nil {
+			return err
+		}
+	}
+	s.reader, err = r.node.Source.Source.Open(&connector.ReaderContext{
+		Context: ctx, Subtask: t.subtask, Parallelism: r.node.Parallelism,
+		Go: func(f func(context.Context) error) {
+			t.job.spawn(func() error { return f(ctx) }, r.failure)
+		},
+		Wake: func() {
+			s.woken.Store(true)
+			t.wake()
+		},
+		Now: t.job.cfg.Clock.Now, Count: r.stats.count, Sample: r.stats.sample,
+	}, s.Split, s.position)
+	return err
+}
+
+func (r *reader) failure(err error) *Error {
+	return &Error{Node: r.node.ID, Name: r.node.Name, Subtask: r.task.subtask, Err: err, speaks: true}
+}
+
+func (r *reader) fail(err error) {
+	if r.task.chain.err == nil {
+		r.task.chain.err = r.failure(err)
+	}
+}
+
+// start tells the operators the time at which a restored reader goes on.
+func (r *reader) start() {
+	if r.time.out > op.MinWatermark {
+		r.task.chain.deliver(0, event{kind: evWatermark, n: r.time.out})
+	}
+}
+
+// step reads from the next split that has something.
+func (r *reader) step() Status {
+	if r.stopped || r.ended {
+		return r.task.rest()
+	}
+	for i := range r.open {
+		k := (r.turn + i) % len(r.open)
+		s := r.open[k]
+		if s.waiting && !s.woken.Load() {
+			continue
+		}
+		r.turn = k + 1
+		r.read(s)
+		return Progress
+	}
+	if r.markIdle() {
+		return Progress
+	}
+	return r.task.rest()
+}
+
+// read handles one chunk of a split.
+func (r *reader) read(s *split) {
+	s.woken.Store(false)
+	c, err := s.reader.Read(r.task.job.cfg.BatchSize)
+	if err == nil {
+		err = r.allow(s, c)
+	}
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	if n := rowsOf(c); n > 0 || c.HasWatermark {
+		if s.idle || s.silent != unset {
+			s.idle, s.silent = false, unset
+			r.time.set(s.input, s.wm, false)
+			r.retime()
+		}
+		if n > 0 {
+			r.stats.in.Add(int64(n))
+			r.emit(c)
+		}
+	}
+	if c.Position != nil {
+		s.position = c.Position
+	}
+	r.follow(s, c)
+}
+
+// rowsOf is the number of rows of a chunk.
+func rowsOf(c connector.Chunk) int {
+	if c.Batch == nil {
+		return 0
+	}
+	return c.Batch.Rows()
+}
+
+func (r *reader) emit(c connector.Chunk) {
+	if len(r.node.Source.Ops) == 0 {
+		r.stats.out.Add(int64(c.Batch.Rows()))
+	}
+	r.task.chain.deliver(0, event{kind: evRows, batch: c.Batch})
+}
+
+// allow notes the watermark that a chunk's rows allow.
+func (r *reader) allow(s *split, c connector.Chunk) error {
+	switch {
+	case c.HasWatermark && r.node.Source.SourceWatermark:
+		s.held = max(s.held, c.Watermark)
+	case s.watermark != nil && rowsOf(c) > 0:
+		wm, ok, err := s.watermark(c)
+		if err != nil {
+			return err
+		}
+		if ok {
+			s.held = max(s.held, wm)
+		}
+	}
+	return nil
+}
+
+// follow does what comes behind the rows of a chunk.
+func (r *reader) follow(s *split, c connector.Chunk) {
+	if !c.Hold {
+		s.wm = max(s.wm, s.held)
+	}
+	s.waiting = c.Status == connector.Wait || c.Status == connector.Idle
+	switch c.Status {
+	case connector.End:
+		r.endSplit(s)
+		return
+	case connector.Idle:
+		s.idle = true
+	}
+	if s.waiting && s.silent == unset {
+		s.silent = r.task.clock()
+	}
+	r.time.set(s.input, s.wm, s.idle)
+	r.retime()
+}
+
+// endSplit closes a split and goes on with the next one. That one is opened
+// first, so that time does not jump to the end in between.
+func (r *reader) endSplit(s *split) {
+	s.cancel()
+	if err := s.reader.Close(); err != nil {
+		r.fail(err)
+		return
+	}
+	s.reader = nil
+	for i, o := range r.open {
+		if o == s {
+			r.open = append(r.open[:i], r.open[i+1:]...)
+			break
+		}
+	}
+	r.done = append(r.done, newSplit(connector.Split{ID: s.ID}, s.seq))
+	r.openNext()
+	r.time.end(s.input)
+	if len(r.open) > 0 {
+		r.retime()
+	}
+	r.endIfDone()
+}
+
+// endIfDone sends the end on when there is and will be nothing to read; while
+// there may be, a reader without splits is idle.
+func (r *reader) endIfDone() {
+	switch {
+	case len(r.open)+len(r.queue) > 0 || r.ended:
+	case r.more:
+		if !r.time.idle {
+			r.time.idle = true
+			r.task.chain.deliver(0, event{kind: evIdle, flag: true})
+		}
+	default:
+		r.ended = true
+		r.retime()
+		r.task.chain.deliver(0, event{kind: evEnd})
+		r.task.job.sourceEnded()
+	}
+}
+
+func (r *reader) retime() {
+	r.task.retime(r.time)
+	r.stats.watermark.Store(r.time.out)
+}
+
+// markIdle makes splits idle that were silent for too long.
+func (r *reader) markIdle() bool {
+	timeout := r.node.Source.IdleTimeout
+	if timeout <= 0 {
+		return false
+	}
+	marked := false
+	for _, s := range r.open {
+		if s.silent != unset && !s.idle && r.task.clock()-s.silent >= timeout {
+			s.idle, marked = true, true
+			r.time.set(s.input, s.wm, true)
+		}
+	}
+	if marked {
+		r.retime()
+	}
+	return marked
+}
+
+// due returns when the next split becomes idle.
+func (r *reader) due() int64 {
+	at := int64(never)
+	if timeout := r.node.Source.IdleTimeout; timeout > 0 && !r.stopped {
+		for _, s := range r.open {
+			if s.silent != unset && !s.idle {
+				at = min(at, s.silent+timeout)
+			}
+		}
+	}
+	return at
+}
+
+// pause takes d ms out of the silence of all splits.
+func (r *reader) pause(d int64) {
+	for _, s := range r.open {
+		if s.silent != unset {
+			s.silent = min(s.silent+d, r.task.clock())
+		}
+	}
+}
+
+// save returns what a checkpoint holds of the reader.
+func (r *reader) save() checkpoint.NodePart {
+	p := checkpoint.NodePart{Node: r.node.ID, Index: r.task.subtask, Counters: r.stats.counts()}
+	p.Watermark = r.time.out
+	for _, s := range r.done {
+		p.Splits = append(p.Splits, checkpoint.Split{ID: s.ID, Seq: s.seq, Done: true})
+	}
+	for _, s := range r.open {
+		out := s.save()
+		t := r.time.inputs[s.input]
+		out.Opened, out.Watermark, out.Held, out.Idle, out.Behind = true, s.wm, s.held, t.idle, t.behind
+		p.Splits = append(p.Splits, out)
+	}
+	for _, s := range r.queue {
+		out := s.save()
+		if t := s.restored; t != nil {
+			out.Opened, out.Watermark, out.Held, out.Idle, out.Behind = true, t.wm, s.held, t.idle, t.behind
+		}
+		p.Splits = append(p.Splits, out)
+	}
+	return p
+}
+
+func (s *split) save() checkpoint.Split {
+	return checkpoint.Split{ID: s.ID, Seq: s.seq, Data: s.Data, Position: s.position, Ends: s.Ends, Sequel: s.Sequel}
+}
+
+// restoreSplit is the inverse of save.
+func restoreSplit(c checkpoint.Split) *split {
+	s := newSplit(connector.Split{ID: c.ID, Data: c.Data, Ends: c.Ends, Sequel: c.Sequel}, c.Seq)
+	s.position = c.Position
+	if c.Opened {
+		s.restored = &inputTime{wm: c.Watermark, idle: c.Idle, behind: c.Behind}
+		s.held = c.Held
+	}
+	return s
+}
+
+// close closes all open splits.
+func (r *reader) close() error {
+	var first error
+	for _, s := range r.open {
+		s.cancel()
+		if s.reader == nil {
+			continue
+		}
+		if err := s.reader.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

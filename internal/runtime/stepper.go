@@ -1,0 +1,86 @@
+package runtime
+
+import "fmt"
+
+// The methods here run a job on the caller's goroutine, one event at a time:
+// for test scripts and for the simulator. They must not be mixed with Run.
+
+// Tasks returns the number of tasks.
+func (j *Job) Tasks() int { return len(j.tasks) }
+
+// TaskName returns what task i runs.
+func (j *Job) TaskName(i int) string { return j.tasks[i].name }
+
+// StepTask lets task i handle one event.
+func (j *Job) StepTask(i int) Status {
+	if j.failure.Load() != nil {
+		return Failed
+	}
+	return j.tasks[i].step()
+}
+
+// StepControl does one thing outside of the data, if there is any: write a
+// snapshot, commit a checkpoint, begin one that is due, look for splits.
+func (j *Job) StepControl() (progress bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			j.fail(panicked("", v))
+			progress = false
+		}
+	}()
+	if j.failure.Load() != nil {
+		return false
+	}
+	now := j.cfg.Clock.Now()
+	for _, d := range j.sources {
+		if d.due <= now {
+			if err := d.again(); err != nil {
+				j.fail(d.failure(err))
+			}
+			return true
+		}
+	}
+	return j.control.step()
+}
+
+// Drain handles events until there is nothing more to do at this time of the
+// clock. It returns the job's failure, if it has one.
+func (j *Job) Drain() error {
+	for {
+		progress := j.StepControl()
+		for i := range j.tasks {
+			for j.StepTask(i) == Progress {
+				progress = true
+			}
+		}
+		if err := j.Err(); err != nil || !progress {
+			return err
+		}
+	}
+}
+
+// Checkpoint takes a checkpoint, commits it, and handles all events until then.
+func (j *Job) Checkpoint() error {
+	if err := j.Drain(); err != nil {
+		return err
+	}
+	id := j.TriggerCheckpoint()
+	if id == 0 {
+		return fmt.Errorf("no checkpoint can be taken: the job is ending")
+	}
+	if err := j.Drain(); err != nil {
+		return err
+	}
+	if done := j.lastCheckpoint.Load(); j.data != nil && done != id {
+		return fmt.Errorf("checkpoint %d did not come to its end", id)
+	}
+	return nil
+}
+
+// TriggerCheckpoint sends the barrier of a checkpoint and returns its number; 0
+// if one is under way or the job is ending.
+func (j *Job) TriggerCheckpoint() int64 {
+	id, actions := j.control.coord.Trigger(j.cfg.Clock.Now())
+	j.control.do(actions)
+	return id
+}

@@ -1,0 +1,129 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/graph"
+	"github.com/millstream-io/millstream/internal/state"
+)
+
+// store is the state of one operator instance. The DB behind it is opened when
+// the operator declares its first table, which most never do.
+type store struct {
+	cfg state.Config
+	// parts are what a checkpoint holds for the instance's node.
+	parts []state.Part
+	db    *state.DB
+}
+
+// Table implements state.Store.
+func (s *store) Table(spec state.Spec) (state.Table, error) {
+	if s.db == nil {
+		if err := s.open(); err != nil {
+			return nil, err
+		}
+	}
+	return s.db.Table(spec)
+}
+
+func (s *store) open() (err error) {
+	if len(s.parts) == 0 {
+		s.db, err = state.Open(s.cfg)
+		return err
+	}
+	s.db, err = state.Restore(s.cfg, s.parts)
+	if state.IsDamage(err) {
+		return &checkpoint.RefusedError{Msg: err.Error()}
+	}
+	return err
+}
+
+// endEvent tells the tables that the operator's event is over.
+func (s *store) endEvent() error {
+	if s.db == nil {
+		return nil
+	}
+	return s.db.EndEvent()
+}
+
+// snapshot returns the content of the tables; nil if there are none, or if
+// nothing is kept of the job.
+func (s *store) snapshot(id int64) (*state.Snapshot, error) {
+	if s.db == nil || s.cfg.FS == nil {
+		return nil, nil
+	}
+	return s.db.Snapshot(id)
+}
+
+func (s *store) close() error {
+	if s.db == nil {
+		return nil
+	}
+	return s.db.Close()
+}
+
+// nodeSnapshot is a snapshot of one node of a part.
+type nodeSnapshot struct {
+	*state.Snapshot
+	node int
+}
+
+// write makes files of the snapshots of a part, and adds them to the job's
+// checkpoints.
+func (j *Job) write(n notice) notice {
+	n.kind = noticeWritten
+	for _, s := range n.snaps {
+		node := &n.part.Nodes[s.node]
+		info, err := j.keep(s.Snapshot)
+		if err == nil {
+			node.State = info
+			continue
+		}
+		n.err = errors.Join(n.err, fmt.Errorf("state of %s: %w", node.Node, err))
+	}
+	return n
+}
+
+func (j *Job) keep(s *state.Snapshot) (info *state.Info, err error) {
+	defer func() { err = errors.Join(err, s.Release()) }()
+	if info, err = s.Files(); err != nil {
+		return nil, err
+	}
+	for i, f := range info.Files {
+		if err := j.data.dir.Add(f, s.Path(f)); err != nil {
+			for _, f := range info.Files[:i] {
+				err = errors.Join(err, j.data.dir.Release(f))
+			}
+			return nil, err
+		}
+	}
+	return info, nil
+}
+
+// parts returns what the checkpoint holds of a node's tables.
+func (b *builder) parts(n *graph.Node) []state.Part {
+	if b.from == nil {
+		return nil
+	}
+	old := b.from.Node(n.ID)
+	if old == nil {
+		return nil
+	}
+	var parts []state.Part
+	for _, s := range old.Subtasks {
+		if s.State != nil {
+			parts = append(parts, state.Part{FS: b.job.data.fs, Info: s.State, Path: b.job.data.dir.Path})
+		}
+	}
+	return parts
+}
+
+// noTables is the store of operators inside of a source.
+type noTables struct{ name string }
+
+// Table implements state.Store.
+func (n noTables) Table(spec state.Spec) (state.Table, error) {
+	return nil, fmt.Errorf("%s: an operator inside of a source keeps no table (%s)", n.name, spec.Name)
+}
