@@ -2,6 +2,7 @@ package script
 
 import (
 	"sync"
+	"time"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
@@ -39,6 +40,7 @@ func (o *Output) Truncate(n int) {
 type sink struct {
 	out   *Output
 	key   []int
+	form  *text.Form
 	modes connector.Modes
 }
 
@@ -47,13 +49,16 @@ func newSink(t *connector.Table) (connector.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{out: h.Output(t.Name), key: t.PrimaryKey}
+	s := &sink{out: h.Output(t.Name), key: t.PrimaryKey, form: text.NewForm(t.Env.Zone)}
 	s.modes, err = modes(t)
 	return s, err
 }
 
-// NewCollector returns a sink that takes every kind of change and keeps it in o.
-func NewCollector(o *Output) connector.Sink { return &sink{out: o, modes: connector.AllModes} }
+// NewCollector returns a sink that takes every kind of change and keeps it in
+// o. Times with a zone are shown in zone.
+func NewCollector(o *Output, zone *time.Location) connector.Sink {
+	return &sink{out: o, modes: connector.AllModes, form: text.NewForm(zone)}
+}
 
 // Accepts implements connector.Sink.
 func (s *sink) Accepts() connector.Modes { return s.modes }
@@ -101,7 +106,7 @@ func (w *writer) cells(b *batch.Batch, p int, cols []int) string {
 		if i > 0 {
 			w.buf = append(w.buf, " | "...)
 		}
-		w.buf = text.AppendCell(w.buf, b.Cols[c], p)
+		w.buf = w.form.AppendCell(w.buf, b.Cols[c], p)
 	}
 	return string(w.buf)
 }

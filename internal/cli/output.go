@@ -40,9 +40,9 @@ func newResult(w io.Writer, form string, schema *types.Schema, updating bool, en
 	r := &result{w: w, schema: schema}
 	switch form {
 	case "table":
-		r.printer = &tablePrinter{schema: schema, updating: updating}
+		r.printer = &tablePrinter{schema: schema, updating: updating, form: text.NewForm(env.Zone)}
 	case "changelog":
-		r.printer = changelogPrinter{}
+		r.printer = changelogPrinter{text.NewForm(env.Zone)}
 	case "json", "csv":
 		p, err := newFormatPrinter(form, schema, env)
 		if err != nil {
@@ -98,16 +98,16 @@ func (r *result) finish() error {
 }
 
 // changelogPrinter prints "+I | a | b".
-type changelogPrinter struct{}
+type changelogPrinter struct{ form *text.Form }
 
-func (changelogPrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
+func (p changelogPrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
 	line := make([]byte, 0, 256)
 	for i := range b.Rows() {
-		p := b.At(i)
-		line = append(line[:0], b.Kind(p).String()...)
+		pos := b.At(i)
+		line = append(line[:0], b.Kind(pos).String()...)
 		for _, c := range b.Cols {
 			line = append(line, " | "...)
-			line = text.AppendCell(line, c, p)
+			line = p.form.AppendCell(line, c, pos)
 		}
 		buf.Write(append(line, '\n'))
 	}
@@ -174,6 +174,7 @@ func (p *formatPrinter) flush(*bytes.Buffer) {}
 type tablePrinter struct {
 	schema   *types.Schema
 	updating bool
+	form     *text.Form
 	waiting  [][]string
 	widths   []int
 }
@@ -189,7 +190,7 @@ func (t *tablePrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
 			row = append(row, b.Kind(p).String())
 		}
 		for _, c := range b.Cols {
-			row = append(row, string(text.AppendCell(nil, c, p)))
+			row = append(row, string(t.form.AppendCell(nil, c, p)))
 		}
 		if t.widths != nil {
 			t.line(buf, row)
