@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/millstream-io/millstream/internal/cast"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 	"github.com/millstream-io/millstream/types"
-	"github.com/millstream-io/millstream/internal/cast"
 )
 
 // query binds a whole query; nil means that an error was reported.

@@ -23,7 +23,9 @@ func (p Path) String() string { return p.Catalog + "." + p.Database + "." + p.Na
 func (p Path) Parts() []string { return []string{p.Catalog, p.Database, p.Name} }
 
 // Quoted returns the three parts in back-ticks, as SHOW CREATE prints them.
-func (p Path) Quoted() string { return quote(p.Catalog) + "." + quote(p.Database) + "." + quote(p.Name) }
+func (p Path) Quoted() string {
+	return quote(p.Catalog) + "." + quote(p.Database) + "." + quote(p.Name)
+}
 
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 

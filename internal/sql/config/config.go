@@ -19,7 +19,7 @@ const (
 	Parallelism        = "parallelism.default"
 	TimeZone           = "table.local-time-zone"
 	LegacyCast         = "table.exec.legacy-cast-behaviour"
-	NotNullEnforcer   = "table.exec.sink.not-null-enforcer"
+	NotNullEnforcer    = "table.exec.sink.not-null-enforcer"
 	LengthEnforcer     = "table.exec.sink.type-length-enforcer"
 	IdleTimeout        = "table.exec.source.idle-timeout"
 	JobName            = "pipeline.name"

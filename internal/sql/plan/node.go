@@ -129,7 +129,9 @@ const (
 )
 
 // String returns the column's usual name.
-func (p WindowProp) String() string { return [...]string{"window_start", "window_end", "window_time"}[p] }
+func (p WindowProp) String() string {
+	return [...]string{"window_start", "window_end", "window_time"}[p]
+}
 
 // WindowAggregate groups rows by window and columns. Its rows are the keys, then the results, then the window's columns. A
 // window's rows come out once, when the watermark has passed its end.
