@@ -261,11 +261,31 @@ func (s *BytesSlab) Vector(slots []int32) Vector {
 			out.AppendNull()
 			continue
 		}
+		if s.ref(slot).len == 0 {
+			appendEmpty(out)
+			continue
+		}
 		if _, err := DecodeValue(out, s.Get(slot)); err != nil {
 			panic(fmt.Sprintf("batch: slot %d of a column of %s: %v", slot, s.typ, err))
 		}
 	}
 	return out
+}
+
+// appendEmpty appends what a slot of a NOT NULL type holds before it is set,
+// which has no bytes: no elements, or a row of nulls.
+func appendEmpty(v Vector) {
+	switch v := v.(type) {
+	case *List:
+		v.Close()
+	case *Map:
+		v.Close()
+	case *Row:
+		for _, c := range v.Cols {
+			c.AppendNull()
+		}
+		v.Close()
+	}
 }
 
 // Raw returns the bytes in slots as they are stored: strings, or nested values

@@ -220,7 +220,7 @@ func (l *loader) decode(key, value []byte) (err error) {
 // be decoded later, when there is no way to report an error.
 func checkNested(typ types.Type, c batch.Vector) error {
 	b, ok := c.(*batch.Bytes)
-	if !ok {
+	if !ok || len(b.At(b.Len()-1)) == 0 {
 		return nil
 	}
 	rest, err := batch.DecodeValue(batch.New(typ, 1), b.At(b.Len()-1))

@@ -103,7 +103,8 @@ type modelValue struct {
 	text string
 }
 
-var modelValues = []types.Type{types.Of(types.BigInt), types.StringType().NotNull(), types.ArrayOf(types.StringType())}
+var modelValues = []types.Type{types.Of(types.BigInt), types.StringType().NotNull(), types.ArrayOf(types.StringType()),
+	types.ArrayOf(types.Of(types.Int)).NotNull()}
 
 // model drives a table and a Go map with the same random operations.
 type model struct {
@@ -209,6 +210,9 @@ func (m *model) checkRow(s Space, slot int32, want modelValue) {
 	}
 	if got := string(texts.Get(slot)); got != want.text {
 		m.t.Fatalf("slot %d: text %q, want %q", slot, got, want.text)
+	}
+	if l := s.Cols()[3].Vector([]int32{slot}).(*batch.List); l.Valid.IsNull(0) || l.Elem.Len() > 0 {
+		m.t.Fatalf("slot %d: the list that is not null and was never set has %d elements", slot, l.Elem.Len())
 	}
 	l := s.Cols()[2].Vector([]int32{slot}).(*batch.List)
 	if want == (modelValue{}) {
