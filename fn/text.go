@@ -271,54 +271,34 @@ func bindElt(c *Call) (*Bound, error) {
 	if err := c.Arity(2, -1); err != nil {
 		return nil, err
 	}
-	if k := c.Args[0].Type.Kind; k != types.Int || c.Args[0].Implicit {
+	if c.Args[0].Type.Kind != types.Int {
 		return nil, c.Misfit(0, "an INT")
 	}
 	if n, ok := c.ConstInt(0); ok && n < 0 {
 		return nil, Argf(0, "argument 1 of ELT must not be negative, but is %d", n)
 	}
-	t, err := commonString(c, 1)
-	if err != nil {
-		return nil, err
+	ts, bare := make([]types.Type, len(c.Args)-1), false
+	for i := range ts {
+		ts[i] = c.Args[i+1].Type
+		bare = bare || c.Args[i+1].Implicit
+	}
+	t, ok := MergedType(ts)
+	switch {
+	case !ok || !t.IsChar() && !t.IsBinary() && t.Kind != types.Null:
+		return nil, Argf(-1, "the arguments of ELT behind the first one must all be strings, or all be binary strings")
+	case t.Kind == types.Null:
+		t = types.StringType()
+	case bare:
+		t = varying(t)
 	}
 	b := &Bound{Params: make([]types.Type, len(c.Args)), Result: t.WithNull(true)}
-	for i := 1; i < len(c.Args); i++ {
-		if c.Args[i].Implicit {
-			b.Params[i] = b.Result
+	for i := range ts {
+		if c.Args[i+1].Implicit {
+			b.Params[i+1] = b.Result
 		}
 	}
 	b.Kernel = eltKernel(b.Result)
 	return b, nil
-}
-
-// commonString returns the type that holds all strings, or all binary strings,
-// from argument i on: fixed length only if all have the same one.
-func commonString(c *Call, i int) (types.Type, error) {
-	var out types.Type
-	bare := false
-	for ; i < len(c.Args); i++ {
-		t := c.Args[i].Type
-		switch {
-		case c.Args[i].Implicit:
-			bare = true
-		case !out.IsValid() && (t.IsChar() || t.IsBinary()):
-			out = t
-		case out.IsValid() && t.IsChar() && out.IsChar(), out.IsValid() && t.IsBinary() && out.IsBinary():
-			if out.Kind != t.Kind || out.Length != t.Length {
-				out = varying(out)
-			}
-			out.Length = max(out.Length, t.Length)
-		default:
-			return out, c.Misfit(i, "a string or a binary string, as the others are")
-		}
-	}
-	if !out.IsValid() {
-		return types.StringType(), nil
-	}
-	if bare {
-		out = varying(out)
-	}
-	return out, nil
 }
 
 // varying returns VARCHAR(n) for CHAR(n), VARBINARY(n) for BINARY(n), and other
