@@ -47,21 +47,27 @@ func (countAgg) Retract(st []batch.Column, slots []int32, args []batch.Vector, r
 	return nil
 }
 
+// countRows adds by to the count of a slot for each of its rows that is not
+// null.
 func countRows(n *i64Slab, slots []int32, args []batch.Vector, rows []int32, by int64) {
 	var valid batch.Bitmap
 	if len(args) > 0 {
 		valid = args[0].Validity()
 	}
-	if valid == nil {
-		for _, s := range slots {
-			*n.At(s) += by
+	if valid != nil {
+		for i, s := range slots {
+			if valid.Get(int(rows[i])) {
+				*n.At(s) += by
+			}
 		}
 		return
 	}
-	for i, s := range slots {
-		if valid.Get(int(rows[i])) {
-			*n.At(s) += by
-		}
+	if slot, ok := oneSlot(slots); ok {
+		*n.At(slot) += by * int64(len(slots))
+		return
+	}
+	for _, s := range slots {
+		*n.At(s) += by
 	}
 }
 

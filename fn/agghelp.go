@@ -52,3 +52,18 @@ func untyped(c *Call, i int) error {
 func setNull[T batch.Value](v *batch.Fixed[T], i int) {
 	v.Valid = MarkNull(v.Valid, len(v.Values), i)
 }
+
+// oneSlot returns the slot to which all rows belong, as those of an aggregate
+// without keys do: their sum need not go through memory.
+func oneSlot(slots []int32) (slot int32, ok bool) {
+	if len(slots) == 0 {
+		return 0, false
+	}
+	slot = slots[0]
+	for _, s := range slots {
+		if s != slot {
+			return 0, false
+		}
+	}
+	return slot, true
+}

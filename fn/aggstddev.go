@@ -108,15 +108,18 @@ func (m moments) retract(s int32, x float64) {
 		*m.odd.At(s)--
 		return
 	}
-	n, mean := m.n.At(s), m.mean.At(s)
+	n, mean, m2 := m.n.At(s), m.mean.At(s), m.m2.At(s)
 	*n--
 	if *n == 0 {
-		*mean, *m.m2.At(s) = 0, 0
+		*mean, *m2 = 0, 0
 		return
 	}
 	delta := x - *mean
 	*mean -= delta / float64(*n)
-	*m.m2.At(s) -= delta * (x - *mean)
+	*m2 -= delta * (x - *mean)
+	if *n == 1 {
+		*m2 = 0 // whatever was rounded on the way
+	}
 }
 
 // Add implements Agg.

@@ -175,34 +175,44 @@ type intSum[T int8 | int16 | int32 | int64] struct{ exactBase }
 
 // Add implements Agg.
 func (intSum[T]) Add(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
-	sums, counts, v := st[0].(*i128Slab), st[1].(*i64Slab), args[0].(*batch.Fixed[T])
-	values, valid := v.Values, v.Valid
+	sums, v := st[0].(*i128Slab), args[0].(*batch.Fixed[T])
+	countRows(st[1].(*i64Slab), slots, args, rows, 1)
+	if v.Valid != nil {
+		slots, rows = notNull(v.Valid, slots, rows)
+	}
+	if slot, ok := oneSlot(slots); ok {
+		p := sums.At(slot)
+		*p = p.Add(total(v.Values, rows))
+		return nil
+	}
+	values, rows := v.Values, rows[:len(slots)]
 	for i, s := range slots {
-		r := rows[i]
-		if valid.IsNull(int(r)) {
-			continue
-		}
 		p := sums.At(s)
-		*p = p.Add(types.Int128FromInt64(int64(values[r])))
-		*counts.At(s)++
+		*p = p.Add(types.Int128FromInt64(int64(values[rows[i]])))
 	}
 	return nil
 }
 
 // Retract implements Agg.
 func (intSum[T]) Retract(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
-	sums, counts, v := st[0].(*i128Slab), st[1].(*i64Slab), args[0].(*batch.Fixed[T])
-	values, valid := v.Values, v.Valid
+	sums, v := st[0].(*i128Slab), args[0].(*batch.Fixed[T])
+	countRows(st[1].(*i64Slab), slots, args, rows, -1)
 	for i, s := range slots {
-		r := rows[i]
-		if valid.IsNull(int(r)) {
-			continue
+		if r := int(rows[i]); v.Valid.Get(r) {
+			p := sums.At(s)
+			*p = p.Sub(types.Int128FromInt64(int64(v.Values[r])))
 		}
-		p := sums.At(s)
-		*p = p.Sub(types.Int128FromInt64(int64(values[r])))
-		*counts.At(s)--
 	}
 	return nil
+}
+
+// total sums up integers.
+func total[T int8 | int16 | int32 | int64](values []T, rows []int32) types.Int128 {
+	var sum types.Int128
+	for _, r := range rows {
+		sum = sum.Add(types.Int128FromInt64(int64(values[r])))
+	}
+	return sum
 }
 
 // bigSum sums up decimals of more than 18 digits.
