@@ -26,9 +26,10 @@ type decoder struct {
 	end int
 	// rows is the number of whole rows in the columns.
 	rows int
-	// nulled counts values that were replaced by NULL and are not yet reported.
-	nulled int64
-	fault  fault
+	// nulled counts values that were replaced by NULL and are not yet reported,
+	// kept is what it was when all rows were whole.
+	nulled, kept int64
+	fault        fault
 	// scratch holds unescaped text, line a record that lacks its end.
 	scratch, line []byte
 	keySet        map[string]struct{}
@@ -178,6 +179,7 @@ func (d *decoder) element(b []byte, p int) int {
 	if b[p] == '{' {
 		if p = d.object(d.root, b, p); p >= 0 {
 			d.rows++
+			d.kept = d.nulled
 		}
 		return p
 	}
@@ -194,6 +196,7 @@ func (d *decoder) takeBack() {
 	for _, v := range d.cols {
 		column.Truncate(v, d.rows)
 	}
+	d.nulled = d.kept
 }
 
 // object reads an object, whose brace is at p, into the columns of its fields.
@@ -341,5 +344,5 @@ func (d *decoder) report() {
 	if d.nulled > 0 && d.count != nil {
 		d.count(format.NulledValues, d.nulled)
 	}
-	d.nulled = 0
+	d.nulled, d.kept = 0, 0
 }
