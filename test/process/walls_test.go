@@ -1,0 +1,222 @@
+package process
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// numbers returns the numbers in the files of a directory, sorted.
+func (p *place) numbers(dir string) []int {
+	p.t.Helper()
+	files, err := filepath.Glob(p.path(dir + "/[^._]*"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var out []int
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		for _, l := range strings.Fields(string(data)) {
+			n, err := strconv.Atoi(l)
+			if err != nil {
+				p.t.Fatalf("%s: %v", f, err)
+			}
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestMissingInput(t *testing.T) {
+	p := newPlace(t)
+	p.write("job.sql", "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'no/such.csv', 'format' = 'csv');\nSELECT a FROM t;\n")
+	p.refused(1, []string{"no/such.csv", "table t"}, "run", "job.sql")
+}
+
+// TestNoPlaceForData uses a file where the data directory should be: unlike a
+// directory without permission it stops everyone, root too.
+func TestNoPlaceForData(t *testing.T) {
+	p := newPlace(t)
+	p.write("data", "I am a file\n")
+	p.refused(3, []string{"data", "not a directory"}, "run", "--data", "data", p.oneRow())
+}
+
+func TestNoPermission(t *testing.T) {
+	p := newPlace(t)
+	script := p.oneRow()
+	p.write("locked/keep", "")
+	if err := os.Chmod(p.path("locked"), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(p.path("locked"), 0o700) })
+	// Root may write anywhere, so the program is started as somebody else
+	// then. That user must be able to get here.
+	for dir := p.dir; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.asNobody = os.Geteuid() == 0
+	p.refused(3, []string{"locked", "permission denied"}, "run", "--data", "locked/data", script)
+	p.refused(1, []string{"locked", "permission denied"}, "run", "--data", p.shared("free"), p.sinkInto("locked/out"))
+}
+
+// shared makes a directory that everybody may write.
+func (p *place) shared(name string) string {
+	p.t.Helper()
+	if err := os.MkdirAll(p.path(name), 0o777); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.Chmod(p.path(name), 0o777); err != nil {
+		p.t.Fatal(err)
+	}
+	return name
+}
+
+func (p *place) sinkInto(dir string) string {
+	p.write("sink.sql", fmt.Sprintf("CREATE TABLE o (n INT) WITH ('connector' = 'filesystem', 'path' = '%s', 'format' = 'csv');\nINSERT INTO o VALUES (1);\n", dir))
+	return "sink.sql"
+}
+
+// full is a job that writes some 20 MB.
+const full = `
+SET 'execution.checkpointing.interval' = '20 ms';
+CREATE TABLE numbers (n BIGINT, filler STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '200000',
+  'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '200000', 'fields.filler.length' = '100');
+CREATE TABLE o (n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'small/out', 'format' = 'csv');
+INSERT INTO o SELECT n FROM numbers WHERE CHAR_LENGTH(filler) = 100;
+`
+
+// TestFullDisk runs a job into a full disk. When there is room again, it goes
+// on, and its result is whole. The disk is a small tmpfs; where the machine
+// allows no mounts, a limit on the size of files makes writes fail instead.
+func TestFullDisk(t *testing.T) {
+	p := newPlace(t)
+	p.write("job.sql", full)
+	small := p.path("small")
+	if err := os.Mkdir(small, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=600k"); err != nil {
+		t.Logf("no tmpfs here (%v); a limit on the size of files stands for the full disk", err)
+		p.fileLimit = 300
+		p.refused(1, []string{"file too large"}, "run", "--data", "data", "job.sql")
+		p.fileLimit = 0
+	} else {
+		t.Cleanup(func() { _ = syscall.Unmount(small, syscall.MNT_DETACH) })
+		p.refused(1, []string{"small/out", "no space left on device"}, "run", "--data", "data", "job.sql")
+		if err := syscall.Mount("", small, "", syscall.MS_REMOUNT, "size=64m"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.good("run", "--data", "data", "job.sql")
+	p.lines("small/out")
+	for i, n := range p.numbers("small/out") {
+		if n != i+1 {
+			t.Fatalf("number %d at place %d", n, i+1)
+		}
+	}
+	if n := len(p.numbers("small/out")); n != 200_000 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// TestDamage damages the files of a checkpoint, one after another, in three
+// ways. Each has to be refused by name, and the undamaged files go on to work.
+func TestDamage(t *testing.T) {
+	p := newPlace(t)
+	p.write("rides.csv", rides())
+	p.write("job.sql", scriptFor(2, "out"))
+	pr := p.start("", "run", "--data", "data", "job.sql")
+	pr.until("a checkpoint with state", func() bool { return len(p.checkpointFiles()) >= 4 })
+	pr.signal(syscall.SIGKILL)
+	<-pr.done
+	files := p.checkpointFiles()
+	if len(files) < 3 {
+		t.Fatalf("only %v", files)
+	}
+	keep := p.copyTree("data")
+	for _, rel := range files {
+		for how, harm := range map[string]func([]byte) []byte{
+			"flip":     func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b },
+			"truncate": func(b []byte) []byte { return b[:len(b)*2/3] },
+			"delete":   nil,
+		} {
+			p.restore(keep, "data")
+			full := p.path("data/rides/checkpoints/" + rel)
+			data, err := os.ReadFile(full)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if harm == nil {
+				err = os.Remove(full)
+			} else {
+				err = os.WriteFile(full, harm(data), 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(rel, "latest") && how == "delete" {
+				continue // a name for the newest checkpoint, which is found without it
+			}
+			t.Run(how+"/"+rel, func(t *testing.T) {
+				q := *p
+				q.t = t
+				q.refused(3, []string{filepath.Base(rel)}, "run", "--data", "data", "job.sql")
+			})
+		}
+	}
+	p.restore(keep, "data")
+	if o := p.good("run", "--data", "data", "job.sql"); !strings.Contains(o.stderr, "goes on from checkpoint") {
+		t.Errorf("%s", o)
+	}
+	p.write("job.sql", scriptFor(2, "undisturbed"))
+	p.good("run", "--fresh", "--data", "data", "job.sql")
+	same(t, "after the damage was undone", p.lines("out"), p.lines("undisturbed"))
+}
+
+// checkpointFiles lists the files under data/rides/checkpoints.
+func (p *place) checkpointFiles() []string {
+	var out []string
+	root := p.path("data/rides/checkpoints")
+	// Files may come and go while the job runs.
+	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && !strings.HasSuffix(path, ".tmp") {
+			rel, _ := filepath.Rel(root, path)
+			out = append(out, rel)
+		}
+		return nil
+	})
+	return out
+}
+
+// copyTree copies a directory aside and returns where.
+func (p *place) copyTree(name string) string {
+	p.t.Helper()
+	to := filepath.Join(p.t.TempDir(), "copy")
+	if err := os.CopyFS(to, os.DirFS(p.path(name))); err != nil {
+		p.t.Fatal(err)
+	}
+	return to
+}
+
+// restore puts a copy back in place.
+func (p *place) restore(from, name string) {
+	p.t.Helper()
+	if err := os.RemoveAll(p.path(name)); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.CopyFS(p.path(name), os.DirFS(from)); err != nil {
+		p.t.Fatal(err)
+	}
+}
