@@ -99,12 +99,12 @@ func (e extreme) Result(st []batch.Column, slots []int32) (batch.Vector, error) 
 	return st[0].Vector(slots).WithType(e.result), nil
 }
 
-type ordered interface {
+type orderedValue interface {
 	int8 | int16 | int32 | int64 | float32 | float64
 }
 
 // beats reports whether x takes the place of best. NaN is the greatest number.
-func beats[T ordered](x, best T, max bool) bool {
+func beats[T orderedValue](x, best T, max bool) bool {
 	if max {
 		return x > best || x != x && best == best
 	}
@@ -112,7 +112,7 @@ func beats[T ordered](x, best T, max bool) bool {
 }
 
 // orderedExtreme is MIN and MAX of what Go compares by itself.
-type orderedExtreme[T ordered] struct{ extreme }
+type orderedExtreme[T orderedValue] struct{ extreme }
 
 // Add implements Agg.
 func (e orderedExtreme[T]) Add(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
