@@ -44,9 +44,7 @@ func (db *DB) write(f func(b *lsm.Batch)) error {
 	if err := db.openDisk(); err != nil {
 		return err
 	}
-	if err := db.finishPending(); err != nil {
-		return err
-	}
+	db.finishPending()
 	if err := db.closeView(); err != nil {
 		return err
 	}
@@ -56,14 +54,13 @@ func (db *DB) write(f func(b *lsm.Batch)) error {
 }
 
 // finishPending makes the files of the last snapshot, if nobody has done so:
-// they must not hold what is written next.
-func (db *DB) finishPending() error {
-	s := db.disk.pending
-	if s == nil {
-		return nil
+// they must not hold what is written next. An error is that of the snapshot,
+// for whoever asks for its files.
+func (db *DB) finishPending() {
+	if s := db.disk.pending; s != nil {
+		db.disk.pending = nil
+		s.write()
 	}
-	db.disk.pending = nil
-	return s.write()
 }
 
 func (db *DB) closeView() error {

@@ -123,9 +123,7 @@ func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 	if err := db.flush(); err != nil {
 		return nil, err
 	}
-	if err := db.finishPending(); err != nil {
-		return nil, err
-	}
+	db.finishPending()
 	tree := db.disk.lsm
 	s.make = func() error { return tree.Checkpoint(s.dir) }
 	db.disk.pending = s
@@ -148,8 +146,9 @@ func (s *Snapshot) write() error {
 	return s.writeErr
 }
 
-// Files makes the files durable in the snapshot's own directory and returns
-// what it holds. Path says where each file is.
+// Files makes the files in the snapshot's own directory, with durable content,
+// and returns what it holds. Path says where each file is. Their names there are
+// not durable: the caller links or copies them, and syncs that directory.
 func (s *Snapshot) Files() (*Info, error) {
 	if err := s.write(); err != nil {
 		return nil, err

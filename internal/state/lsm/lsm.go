@@ -101,7 +101,7 @@ func Open(fsys vfs.FS, dir string, cache *Cache) (*DB, error) {
 
 func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
 	o := &pebble.Options{
-		FS:                 fsys,
+		FS:                 looseNames{fsys},
 		Cache:              cache.blocks,
 		DisableWAL:         true,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
@@ -121,11 +121,31 @@ func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
 		},
 	}
 	o.Experimental.FileCacheShards = 1
+	// The usual scheduler looks ten times a second whether it may run more
+	// compactions at once, in a goroutine that stays if opening fails. This
+	// one looks when one ends or is asked for.
+	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	for i := range o.Levels {
 		o.Levels[i] = pebble.LevelOptions{BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10)}
 	}
 	return o
 }
+
+// looseNames never syncs directories. The names in a live tree need not
+// survive a crash, and whoever keeps a checkpoint gives its files other names.
+// It saves time, and Pebble panics if the sync of a directory fails.
+type looseNames struct{ vfs.FS }
+
+// OpenDir implements vfs.FS.
+func (l looseNames) OpenDir(name string) (vfs.File, error) {
+	f, err := l.FS.OpenDir(name)
+	return looseDir{f}, err
+}
+
+type looseDir struct{ vfs.File }
+
+// Sync implements vfs.File.
+func (looseDir) Sync() error { return nil }
 
 // quiet drops what Pebble says, except that it cannot go on.
 type quiet struct{ f *failure }
@@ -163,8 +183,8 @@ func (db *DB) explain(what string, err error) error {
 // Close waits for the background to end. The files stay.
 func (db *DB) Close() error {
 	err := db.p.Close()
-	if failed := db.get(); failed != nil {
-		return db.explain("write", failed)
+	if failed := db.check(); failed != nil {
+		return failed
 	}
 	if err != nil {
 		return db.explain("close", err)
@@ -185,14 +205,22 @@ func (db *DB) flush() error {
 func (db *DB) wait(done <-chan struct{}) error {
 	select {
 	case <-done:
-		return nil
 	case <-db.told:
-		return db.explain("write", db.get())
 	}
+	return db.check()
+}
+
+// check returns the error that made the map unusable, if there is one.
+func (db *DB) check() error {
+	if err := db.get(); err != nil {
+		return db.explain("write", err)
+	}
+	return nil
 }
 
 // Checkpoint makes dir, which must not exist, a copy of the map. Its files are
-// hard links where they never change.
+// hard links where they never change. What is in the files is durable then, the
+// names are not.
 func (db *DB) Checkpoint(dir string) error {
 	if err := db.flush(); err != nil {
 		return err
@@ -200,5 +228,6 @@ func (db *DB) Checkpoint(dir string) error {
 	if err := db.p.Checkpoint(dir); err != nil {
 		return db.explain("checkpoint", err)
 	}
-	return nil
+	// The files are no good if Pebble could not write its list of them.
+	return db.check()
 }

@@ -76,6 +76,11 @@ func TestCheckpointHoldsWhatWasCommitted(t *testing.T) {
 	if got, want := contents(t, db), "a0=0 a2=again a3=3 late= n=3 "; got != want {
 		t.Errorf("live: %s, want %s", got, want)
 	}
+	for _, dir := range []string{"one", "two", ""} {
+		if err := vfs.SyncDir(fsys, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	after := fsys.Crash(0, nil)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
