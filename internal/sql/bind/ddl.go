@@ -247,6 +247,9 @@ func (d *tableDef) bindWatermark(ws *ast.Watermark) *catalog.Watermark {
 		d.b.unknown(pos, name, d.table.Names(), "WATERMARK: unknown column %q", name)
 		return nil
 	}
+	if !col.Type.IsValid() {
+		return nil
+	}
 	if !isRowtimeType(col.Type) {
 		d.b.errorf(pos, "WATERMARK: column %q is %s, but event time must be a TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p from 0 to 3", name, article(col.Type)).
 			WithHint("define a computed column such as %s_time AS CAST(%s AS TIMESTAMP(3))", name, name)

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"bytes"
 	"fmt"
 	"unicode/utf8"
 
@@ -9,13 +8,15 @@ import (
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/config"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
 
 // requireNotNull makes a NULL an error of its row: table.exec.sink.not-null-enforcer = ERROR.
 func requireNotNull(e expr.Expr, table, column string) expr.Expr {
 	t := e.Type().NotNull()
-	def := &fn.Def{Name: "REQUIRE_NOT_NULL", Internal: true, NullCall: true}
+	def := &fn.Def{Name: plan.RequireNotNull, Internal: true, NullCall: true}
 	def.Bind = func(*fn.Call) (*fn.Bound, error) {
 		return &fn.Bound{Result: t, Kernel: func(rows fn.Rows, args []batch.Vector) (batch.Vector, error) {
 			valid := args[0].Validity()
@@ -37,26 +38,25 @@ func (b *Binder) enforceLength(e expr.Expr, want types.Type, column string) expr
 	if !want.IsChar() && !want.IsBinary() || want.Length == types.MaxLength || b.Config.Is(config.LengthEnforcer, "IGNORE") {
 		return e
 	}
-	fix := func(v []byte, _ []byte) ([]byte, error) {
+	fix := func(dst, v []byte) ([]byte, error) {
 		n := length(want, v)
 		if n > int(want.Length) || n < int(want.Length) && (want.Kind == types.Char || want.Kind == types.Binary) {
-			return nil, fmt.Errorf("column %q is %s, but the value has the length %d; to cut and pad such values, SET '%s' = 'TRIM_PAD'",
+			return dst, fmt.Errorf("column %q is %s, but the value has the length %d; to cut and pad such values, SET '%s' = 'TRIM_PAD'",
 				column, want.WithNull(true), n, config.LengthEnforcer)
 		}
-		return v, nil
+		return append(dst, v...), nil
 	}
 	if b.Config.Is(config.LengthEnforcer, "TRIM_PAD") {
-		fix = func(v []byte, room []byte) ([]byte, error) { return trimPad(want, v, room), nil }
+		fix = func(dst, v []byte) ([]byte, error) { return text.AppendFitted(dst, v, want), nil }
 	}
 	t := e.Type()
 	def := &fn.Def{Name: "ENFORCE_LENGTH", Internal: true}
 	def.Bind = func(*fn.Call) (*fn.Bound, error) {
 		return &fn.Bound{Result: t, Kernel: func(rows fn.Rows, args []batch.Vector) (batch.Vector, error) {
 			in := args[0].(*batch.Bytes)
-			var room []byte
 			return fn.Bytes(t, rows, len(in.Data), func(dst []byte, i int) ([]byte, bool, error) {
-				v, err := fix(in.At(i), room[:0])
-				return append(dst, v...), true, err
+				dst, err := fix(dst, in.At(i))
+				return dst, true, err
 			})
 		}}, nil
 	}
@@ -69,28 +69,4 @@ func length(t types.Type, v []byte) int {
 		return utf8.RuneCount(v)
 	}
 	return len(v)
-}
-
-// trimPad cuts v to the type's length, and pads CHAR and BINARY.
-func trimPad(t types.Type, v, room []byte) []byte {
-	n := length(t, v)
-	want := int(t.Length)
-	if n > want {
-		if t.IsBinary() {
-			return v[:want]
-		}
-		end := 0
-		for range want {
-			_, size := utf8.DecodeRune(v[end:])
-			end += size
-		}
-		return v[:end]
-	}
-	switch t.Kind {
-	case types.Char:
-		return append(append(room, v...), bytes.Repeat([]byte{' '}, want-n)...)
-	case types.Binary:
-		return append(append(room, v...), make([]byte, want-n)...)
-	}
-	return v
 }

@@ -114,6 +114,10 @@ func (b *Binder) tableName(name *ast.Name, hints []ast.Hint, asOf ast.Expr) *rel
 }
 
 func (b *Binder) unknownTable(name *ast.Name, path catalog.Path) {
+	if reason, ok := b.Catalog.Refused(path); ok {
+		b.missing.Errorf(name.Pos(), "%s was not created: %s", path.Name, reason)
+		return
+	}
 	if err := b.Catalog.Check(path); err != nil {
 		b.errorf(name.Pos(), "unknown table %s: %v", path, err)
 		return

@@ -54,7 +54,10 @@ func (b *Binder) insert(ins *ast.Insert) *plan.Sink {
 	if n == nil {
 		return nil
 	}
-	out := &plan.Sink{Input: n, Table: t, Options: b.optionHints(ins.Hints), Pos: ins.Table.Pos()}
+	out := &plan.Sink{
+		Input: n, Table: t, Options: b.optionHints(ins.Hints), Pos: ins.Table.Pos(),
+		RequireOnConflict: b.Config.Is(config.RequireOnConflict, "true"),
+	}
 	if ins.OnConflict != nil {
 		out.OnConflict = ins.OnConflict.Name
 	}

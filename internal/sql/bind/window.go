@@ -50,6 +50,10 @@ func (b *Binder) tumble(c *ast.Call) *relation {
 		b.errorf(args["SIZE"].Pos(), "the size of a window must be above zero")
 		sizeOK = false
 	}
+	if sizeOK && offsetOK && max(offset, -offset) >= size {
+		b.errorf(args["OFFSET"].Pos(), "the offset of a window must be shorter than its size")
+		offsetOK = false
+	}
 	if rel == nil {
 		return nil
 	}

@@ -45,6 +45,8 @@ type Catalog struct {
 	// temporary objects hide permanent ones of the same name.
 	temporary         map[Path]Object
 	catalog, database string
+	// refused are the objects that were not created because of a feature that is missing, and the reason.
+	refused map[Path]string
 }
 
 // New returns a catalog that holds the default database and nothing else.
@@ -52,6 +54,7 @@ func New() *Catalog {
 	return &Catalog{
 		catalogs:  map[string]map[string]map[string]Object{DefaultCatalog: {DefaultDatabase: {}}},
 		temporary: map[Path]Object{},
+		refused:   map[Path]string{},
 		catalog:   DefaultCatalog,
 		database:  DefaultDatabase,
 	}
@@ -104,6 +107,15 @@ func (c *Catalog) Check(p Path) error {
 		return &NotFound{Kind: "database", Name: p.Catalog + "." + p.Database, Candidates: c.Databases(p.Catalog)}
 	}
 	return nil
+}
+
+// Refuse remembers why an object was not created, so that its uses can say so.
+func (c *Catalog) Refuse(p Path, reason string) { c.refused[p] = reason }
+
+// Refused returns the reason why an object was not created, if that is known.
+func (c *Catalog) Refused(p Path) (reason string, ok bool) {
+	reason, ok = c.refused[p]
+	return reason, ok
 }
 
 // NotFound says that a name stands for nothing.

@@ -21,6 +21,7 @@ const (
 	LegacyCast         = "table.exec.legacy-cast-behaviour"
 	NotNullEnforcer    = "table.exec.sink.not-null-enforcer"
 	LengthEnforcer     = "table.exec.sink.type-length-enforcer"
+	RequireOnConflict  = "table.exec.sink.require-on-conflict"
 	IdleTimeout        = "table.exec.source.idle-timeout"
 	JobName            = "pipeline.name"
 	CheckpointInterval = "execution.checkpointing.interval"
@@ -42,6 +43,8 @@ var known = []format.Option{
 		Doc: "what happens to a NULL for a NOT NULL column of a sink: the job fails, or the row is left out"},
 	{Name: LengthEnforcer, Kind: format.Enum, Default: "IGNORE", Values: []string{"IGNORE", "TRIM_PAD", "ERROR"},
 		Doc: "what happens to a text that is longer or shorter than a sink's column says"},
+	{Name: RequireOnConflict, Kind: format.Bool, Default: "true",
+		Doc: "whether INSERT needs ON CONFLICT where the sink's PRIMARY KEY is not a key of the query"},
 	{Name: IdleTimeout, Kind: format.Duration, Default: "0 ms", Doc: "a split without rows for so long holds no watermark back; 0 is never"},
 	{Name: "table.exec.state.ttl", Kind: format.Duration, Default: "0 ms", Doc: "how long a key is kept without a change; 0 is forever"},
 	{Name: "table.exec.mini-batch.enabled", Kind: format.Bool, Default: "false", Doc: "rows are always processed in batches"},

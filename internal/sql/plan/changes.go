@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/millstream-io/millstream/connector"
@@ -87,13 +88,66 @@ func (c *Changes) windowAggregate(n *WindowAggregate) {
 
 // sink checks that a sink takes what the query gives.
 func (c *Changes) sink(n *Sink, in, takes connector.Modes) {
-	if n.Table == nil || in == connector.InsertOnly {
+	if n.Table == nil {
 		return
 	}
 	if in.Update && !takes.Update || in.Delete && !takes.Delete {
 		c.Errors.Errorf(n.Pos, "table %s takes only new rows (+I), but the query's result changes: it is made by %s", n.Table.Path.Name, c.cause(n.Input)).
 			WithHint("only a connector that takes changes can store it")
+		return
 	}
+	c.conflicts(n, in, takes)
+}
+
+// conflicts checks ON CONFLICT, which a sink that goes by its primary key needs where that is not the key of the query: rows of
+// several keys may then meet in one.
+func (c *Changes) conflicts(n *Sink, in, takes connector.Modes) {
+	table := n.Table.Path.Name
+	if n.Table.PrimaryKey == nil {
+		if n.OnConflict != "" {
+			c.Errors.Errorf(n.Pos, "ON CONFLICT needs a table with a PRIMARY KEY, but %s has none", table)
+		}
+		return
+	}
+	if !takes.Upsert {
+		return
+	}
+	same := c.sameKey(n)
+	switch {
+	case !same && n.OnConflict == "" && n.RequireOnConflict:
+		c.Errors.Errorf(n.Pos, "the PRIMARY KEY of table %s is not a key of the query, so rows of several keys may meet in one", table).
+			WithHint("say what happens then: ON CONFLICT DO DEDUPLICATE keeps the last row; or SET 'table.exec.sink.require-on-conflict' = 'false'")
+	case !same && (n.OnConflict == "NOTHING" || n.OnConflict == "ERROR"):
+		if !Watermarked(n.Input) {
+			c.Errors.Errorf(n.Pos, "ON CONFLICT DO %s decides when the watermark passes, but the query has none", n.OnConflict)
+			return
+		}
+		c.Missing.Errorf(n.Pos, "ON CONFLICT DO %s is not supported yet", n.OnConflict)
+	case in != connector.InsertOnly:
+		c.Missing.Errorf(n.Pos, "writing the changes of a query to table %s by its PRIMARY KEY is not supported yet", table)
+	}
+}
+
+// sameKey reports whether the sink's primary key is a key of the query.
+func (c *Changes) sameKey(n *Sink) bool {
+	schema := n.Schema()
+	want := make([]int, len(n.Table.PrimaryKey.Columns))
+	for i, name := range n.Table.PrimaryKey.Columns {
+		want[i] = schema.Index(name)
+	}
+	slices.Sort(want)
+	return slices.ContainsFunc(Keys(n.Input), func(key []int) bool { return slices.Equal(key, want) })
+}
+
+// Watermarked reports whether a table that the node reads has a watermark.
+func Watermarked(n Node) bool {
+	found := false
+	Walk(n, func(n Node) {
+		if s, is := n.(*Scan); is && s.Table.Watermark != nil {
+			found = true
+		}
+	})
+	return found
 }
 
 // cause names the lowest node that makes updates.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/types"
 )
 
 // Keys returns sets of columns no two rows of the node's result agree on, each ascending.
@@ -58,7 +59,7 @@ func scanKeys(n *Scan) [][]int {
 func projectKeys(n *Project) [][]int {
 	at := map[int]int{}
 	for i, e := range n.Exprs {
-		if c, is := e.(*expr.Col); is {
+		if c, is := sameValue(e).(*expr.Col); is {
 			if _, seen := at[c.Index]; !seen {
 				at[c.Index] = i
 			}
@@ -79,6 +80,26 @@ func projectKeys(n *Project) [][]int {
 	}
 	return out
 }
+
+// sameValue removes what leaves different values different: the check for NULL, and conversions to a wider type.
+func sameValue(e expr.Expr) expr.Expr {
+	switch x := e.(type) {
+	case *expr.Call:
+		if x.Def.Name == RequireNotNull {
+			return sameValue(x.Args[0])
+		}
+	case *expr.Cast:
+		from, to := x.Arg.Type(), x.Typ
+		wider := from.IsInteger() && to.IsInteger() && to.Kind >= from.Kind || from.IsChar() && to.Kind == types.Varchar && to.Length >= from.Length
+		if wider {
+			return sameValue(x.Arg)
+		}
+	}
+	return e
+}
+
+// RequireNotNull is the name of the internal function that checks values for NOT NULL columns.
+const RequireNotNull = "REQUIRE_NOT_NULL"
 
 // windowKeys: a group has one row a window, which each of the window's columns tells.
 func windowKeys(n *WindowAggregate) [][]int {

@@ -172,6 +172,8 @@ type Sink struct {
 	Options []catalog.Option
 	// OnConflict is ERROR, NOTHING or DEDUPLICATE, or empty.
 	OnConflict string
+	// RequireOnConflict is table.exec.sink.require-on-conflict.
+	RequireOnConflict bool
 	// Pos is where the statement names the table.
 	Pos diag.Pos
 }

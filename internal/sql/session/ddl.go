@@ -1,8 +1,11 @@
 package session
 
 import (
+	"errors"
+
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
 )
 
@@ -19,7 +22,7 @@ func mode(ifNotExists, orReplace bool) catalog.Mode {
 func (s *Session) createTable(c *ast.CreateTable) (*Result, error) {
 	t, err := s.binder().CreateTable(c)
 	if err != nil {
-		return nil, err
+		return nil, s.refused(&c.Name, err)
 	}
 	return done(at(c.Name.Pos(), s.catalog.Create(t, mode(c.IfNotExists, c.OrReplace))))
 }
@@ -27,9 +30,18 @@ func (s *Session) createTable(c *ast.CreateTable) (*Result, error) {
 func (s *Session) createView(c *ast.CreateView) (*Result, error) {
 	v, err := s.binder().CreateView(c)
 	if err != nil {
-		return nil, err
+		return nil, s.refused(&c.Name, err)
 	}
 	return done(at(c.Name.Pos(), s.catalog.Create(v, mode(c.IfNotExists, c.OrReplace))))
+}
+
+// refused remembers what was not created only because something is not supported yet: what uses it is then not wrong either.
+func (s *Session) refused(n *ast.Name, err error) error {
+	var missing *bind.Unsupported
+	if errors.As(err, &missing) {
+		s.catalog.Refuse(s.catalog.Resolve(n.Strings()), missing.List[0].Msg)
+	}
+	return err
 }
 
 // at places an error.

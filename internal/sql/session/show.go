@@ -11,6 +11,7 @@ import (
 	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
 	"github.com/millstream-io/millstream/types"
 )
@@ -104,6 +105,9 @@ func (s *Session) object(n *ast.Name) (catalog.Object, error) {
 	}
 	if err := s.catalog.Check(path); err != nil {
 		return nil, at(n.Pos(), err)
+	}
+	if reason, ok := s.catalog.Refused(path); ok {
+		return nil, &bind.Unsupported{List: diag.List{diag.Errorf(n.Pos(), "%s was not created: %s", path.Name, reason)}}
 	}
 	d := diag.Errorf(n.Pos(), "unknown table %s", path.Name)
 	d.Hint = diag.DidYouMean(path.Name, s.catalog.Names(path.Catalog, path.Database, ""))
