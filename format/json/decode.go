@@ -42,7 +42,7 @@ func newDecoder(c *format.Config) (*decoder, error) {
 		return nil, err
 	}
 	d := &decoder{
-		root:          newObject(c.Physical.Fields, c.Wanted, ""),
+		root:          newObject(c.Physical.Fields, c.Schema.Fields, ""),
 		ignore:        c.Options.Bool(ignoreErrors),
 		failOnMissing: c.Options.Bool(failOnMissing),
 		timestamp:     &parse.SQL,

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/format/internal/formattest"
 	"github.com/millstream-io/millstream/types"
 )
@@ -156,5 +157,28 @@ func TestRecords(t *testing.T) {
 		if got != c.want || err != nil || strings.Join(counts, " ") != c.counts {
 			t.Errorf("%s: %v %v\n%s\nwant %s\n%s", c.name, err, counts, got, c.counts, c.want)
 		}
+	}
+}
+
+// TestPartialRows reads some fields of a ROW.
+func TestPartialRows(t *testing.T) {
+	full := types.RowOf(field("x", integer), field("y", types.RowOf(field("z", str), field("w", integer))), field("v", integer))
+	tab := table(nil, field("r", full))
+	cfg, err := tab.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Schema = types.NewSchema(field("r", types.RowOf(field("y", types.RowOf(field("w", integer))), field("v", integer))))
+	d, err := Def.NewDecoder(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := batch.NewBatch(cfg.Schema, 1)
+	in := `{"r":{"x":"bad","y":{"z":1,"w":2},"v":3}}` + "\n" + `{"r":{"y":{}}}` + "\n" + `{}`
+	if _, _, err := d.Decode([]byte(in), true, dst, 10); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := formattest.Print(dst), "((2), 3)\n((NULL), NULL)\nNULL\n"; got != want {
+		t.Errorf("%s want %s", got, want)
 	}
 }

@@ -33,9 +33,10 @@ var Def = &format.Def{
 		{Name: "decode.json-parser.enabled", Kind: format.Bool, Default: "true",
 			Doc: "Accepted for Flink's sake; there is one decoder, and it answers alike."},
 	},
-	Splittable: func(*format.Options) bool { return true },
-	NewDecoder: func(c *format.Config) (format.Decoder, error) { return newDecoder(c) },
-	NewEncoder: func(c *format.Config) (format.Encoder, error) { return newEncoder(c) },
+	PartialRows: true,
+	Splittable:  func(*format.Options) bool { return true },
+	NewDecoder:  func(c *format.Config) (format.Decoder, error) { return newDecoder(c) },
+	NewEncoder:  func(c *format.Config) (format.Encoder, error) { return newEncoder(c) },
 }
 
 const (

@@ -89,20 +89,21 @@ type step struct {
 // are never the same.
 const maxScript = 256
 
-// newObject makes the object of the given fields, of which those in wanted are
-// read.
-func newObject(fields []types.Field, wanted []int, prefix string) *object {
-	o := &object{byName: make(map[string]int, len(fields))}
-	for _, f := range fields {
+// newObject makes an object that reads the fields in wanted, of all that it is
+// known to have.
+func newObject(all, wanted []types.Field, prefix string) *object {
+	o := &object{byName: make(map[string]int, len(all))}
+	full := make(map[string]types.Type, len(all))
+	for _, f := range all {
 		o.byName[f.Name] = -1
+		full[f.Name] = f.Type
 	}
-	for i, at := range wanted {
-		f := fields[at]
+	for i, f := range wanted {
 		o.byName[f.Name] = i
 		o.names = append(o.names, f.Name)
-		o.fields = append(o.fields, newNode(f.Type, prefix+f.Name))
+		o.fields = append(o.fields, newNode(full[f.Name], f.Type, prefix+f.Name))
 	}
-	for _, f := range fields {
+	for _, f := range all {
 		key := appendString(nil, []byte(f.Name))
 		if bytes.IndexByte(key, '\\') < 0 {
 			o.script = append(o.script, step{append(key, ':'), o.field(f.Name)})
@@ -118,21 +119,20 @@ func (o *object) field(name string) *node {
 	return nil
 }
 
-func newNode(t types.Type, path string) *node {
+// newNode makes a node that reads values of type t. full is the type that the
+// table declares, whose ROWs may have more fields.
+func newNode(full, t types.Type, path string) *node {
 	n := &node{op: opOf(t), notNull: !t.Nullable, zulu: t.Kind == types.TimestampLTZ, typ: t, path: path}
 	switch t.Kind {
 	case types.Array:
-		n.elem = newNode(*t.Elem, path+"[]")
+		n.elem = newNode(*full.Elem, *t.Elem, path+"[]")
 	case types.Map:
-		n.elem = newNode(*t.Elem, path+"{}")
+		n.elem = newNode(*full.Elem, *t.Elem, path+"{}")
 	case types.Multiset:
-		n.elem = newNode(types.Of(types.Int).NotNull(), path+"{}")
+		count := types.Of(types.Int).NotNull()
+		n.elem = newNode(count, count, path+"{}")
 	case types.Row:
-		all := make([]int, len(t.Fields))
-		for i := range all {
-			all[i] = i
-		}
-		n.obj = newObject(t.Fields, all, path+".")
+		n.obj = newObject(full.Fields, t.Fields, path+".")
 	}
 	return n
 }
