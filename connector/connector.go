@@ -206,8 +206,9 @@ type Sink interface {
 type WriterContext struct {
 	context.Context
 	Subtask, Parallelism int
-	// Job is the job's name, Incarnation a number that rises with each start.
-	Job         string
+	// Job is the job's name, Incarnation a number that rises with each start. ID
+	// tells the sinks of a job apart; it is the same after a restart.
+	Job, ID     string
 	Incarnation int64
 	Now         func() int64
 	Count       func(name string, n int64)

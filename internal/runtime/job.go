@@ -54,13 +54,18 @@ func NewJob(g *graph.Graph, cfg Config, data *Data) (*Job, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
-	j := &Job{graph: g, cfg: cfg.Defaults(), data: data, over: make(chan struct{}), stats: map[*graph.Node][]*stats{}}
-	j.ctx, j.cancel = context.WithCancel(context.Background())
 	var from *checkpoint.Manifest
 	if data != nil {
+		if err := data.begin(); err != nil {
+			return nil, err
+		}
 		from = data.dir.Latest()
 	}
-	j.restored = from != nil
+	j := &Job{
+		graph: g, cfg: cfg.Defaults(), data: data, restored: from != nil,
+		over: make(chan struct{}), stats: map[*graph.Node][]*stats{},
+	}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
 	b := builder{job: j, from: from, chains: map[*graph.Node][]*task{}}
 	if err := b.build(); err != nil {
 		return nil, errors.Join(err, j.Close())
@@ -292,7 +297,7 @@ func (b *builder) openStage(t *task, s *stage) (err error) {
 	}
 	j := b.job
 	c := &connector.WriterContext{
-		Context: j.ctx, Subtask: t.subtask, Parallelism: s.node.Parallelism, Job: j.cfg.Job, Incarnation: 1,
+		Context: j.ctx, Subtask: t.subtask, Parallelism: s.node.Parallelism, Job: j.cfg.Job, ID: s.node.ID, Incarnation: 1,
 		Now: j.cfg.Clock.Now, Count: s.stats.count,
 	}
 	if j.data != nil {
