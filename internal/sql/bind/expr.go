@@ -87,7 +87,7 @@ func (b *Binder) nested(s *scope, e ast.Expr) expr.Expr {
 	case *ast.Quantified:
 		b.quantified(s, e)
 	case *ast.IntervalMinus:
-		b.unsupported(e.Pos(), "the difference of two times as an interval")
+		return b.intervalMinus(s, e)
 	case *ast.Star:
 		b.errorf(e.Pos(), "* cannot stand here: only as an item of SELECT, or in COUNT(*)")
 	case *ast.DefaultArg:
@@ -444,4 +444,18 @@ func (b *Binder) intervalExpr(s *scope, e *ast.IntervalExpr) expr.Expr {
 		unit *= 3
 	}
 	return b.applyNamed(e.Pos(), "*", nil, x, b.intervalOf(e.Pos(), t.Kind, unit))
+}
+
+// intervalMinus binds (l - r) range: the distance of two times, in months or in milliseconds.
+func (b *Binder) intervalMinus(s *scope, e *ast.IntervalMinus) expr.Expr {
+	t := b.interval(&e.Qualifier)
+	args := b.exprs(s, []ast.Expr{e.L, e.R})
+	if !t.IsValid() || args == nil {
+		return nil
+	}
+	unit := "SECOND"
+	if t.Kind == types.IntervalYM {
+		unit = "MONTH"
+	}
+	return b.apply(e.Pos(), fn.Lookup("MINUS DATE"), nil, append(args, nil), map[int]string{2: unit})
 }

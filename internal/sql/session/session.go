@@ -72,6 +72,12 @@ func (s *Session) HasOption(key string) bool { return s.settings.Has(key) }
 // Duration returns the value of an option that is a duration; 0 if it has none.
 func (s *Session) Duration(key string) time.Duration { return s.settings.Duration(key) }
 
+// Table returns the table of that name in the current database, or nil.
+func (s *Session) Table(name string) *catalog.Table {
+	t, _ := s.catalog.Lookup(s.catalog.Resolve([]string{name})).(*catalog.Table)
+	return t
+}
+
 // Env returns what the options contribute to evaluation.
 func (s *Session) Env() *fn.Env {
 	return &fn.Env{
