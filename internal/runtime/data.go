@@ -102,11 +102,12 @@ func (d *Data) load(job string) error {
 			return fmt.Errorf("%s: %w", d.file("job"), err)
 		}
 	}
-	return d.reload()
+	return d.Reload()
 }
 
-// reload reads the checkpoints again, as a new process would.
-func (d *Data) reload() (err error) {
+// Reload reads the checkpoints again, as a new process would: after a job on
+// this directory has failed or was given up, and was closed.
+func (d *Data) Reload() (err error) {
 	if err := d.clearState(); err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (d *Data) Reset(keep bool) error {
 		}
 	}
 	d.meta.ID = ""
-	return d.reload()
+	return d.Reload()
 }
 
 // begin counts a start.

@@ -1,9 +1,6 @@
 package runtime
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/graph"
 )
@@ -15,9 +12,8 @@ type discovery struct {
 	node  *graph.Node
 	tasks []*task
 	known map[string]bool
-	// seq numbers the splits, dealt counts those that were dealt out.
-	seq   int64
-	dealt int
+	// seq numbers the splits.
+	seq int64
 	// due is when to look again; never if that makes no sense.
 	due int64
 }
@@ -43,19 +39,7 @@ func (d *discovery) restore(from *checkpoint.Manifest) error {
 		old = from.Node(d.node.ID)
 	}
 	if old != nil {
-		splits := slices.Clone(old.Splits)
-		slices.SortFunc(splits, func(a, b checkpoint.Split) int { return cmp.Compare(a.Seq, b.Seq) })
-		for _, c := range splits {
-			d.known[c.ID] = true
-			d.seq = max(d.seq, c.Seq+1)
-			s := restoreSplit(c)
-			if c.Done {
-				r := d.tasks[int(c.Seq)%len(d.tasks)].reader
-				r.done = append(r.done, s)
-				continue
-			}
-			d.deal(hands, s)
-		}
+		d.dealAgain(old, hands)
 	}
 	if old == nil || !d.node.Source.Source.Bounded() {
 		if err := d.look(hands); err != nil {
@@ -68,10 +52,25 @@ func (d *discovery) restore(from *checkpoint.Manifest) error {
 	return nil
 }
 
-func (d *discovery) deal(hands [][]*split, s *split) {
-	i := d.dealt % len(hands)
-	d.dealt++
-	hands[i] = append(hands[i], s)
+// dealAgain gives each split to the reader that had it. Where the parallelism
+// has changed, those that have not ended are dealt out in order.
+func (d *discovery) dealAgain(old *checkpoint.Node, hands [][]*split) {
+	next := 0
+	for _, c := range old.Splits {
+		d.known[c.ID] = true
+		d.seq = max(d.seq, c.Seq+1)
+		i := c.Reader
+		if len(old.Subtasks) != len(hands) {
+			i = next % len(hands)
+		}
+		if c.Done {
+			r := d.tasks[i].reader
+			r.done = append(r.done, restoreSplit(c))
+			continue
+		}
+		next++
+		hands[i] = append(hands[i], restoreSplit(c))
+	}
 }
 
 // look asks the source for new splits.
@@ -89,7 +88,8 @@ func (d *discovery) look(hands [][]*split) error {
 			continue
 		}
 		d.known[c.ID] = true
-		d.deal(hands, newSplit(c, d.seq))
+		i := int(d.seq % int64(len(hands)))
+		hands[i] = append(hands[i], newSplit(c, d.seq))
 		d.seq++
 	}
 	return nil

@@ -354,16 +354,16 @@ func (r *reader) save() checkpoint.NodePart {
 	p := checkpoint.NodePart{Node: r.node.ID, Index: r.task.subtask, Counters: r.stats.counts()}
 	p.Watermark = r.time.out
 	for _, s := range r.done {
-		p.Splits = append(p.Splits, checkpoint.Split{ID: s.ID, Seq: s.seq, Done: true})
+		p.Splits = append(p.Splits, checkpoint.Split{ID: s.ID, Seq: s.seq, Reader: p.Index, Done: true})
 	}
 	for _, s := range r.open {
-		out := s.save()
+		out := s.save(p.Index)
 		t := r.time.inputs[s.input]
 		out.Opened, out.Watermark, out.Held, out.Idle, out.Behind = true, s.wm, s.held, t.idle, t.behind
 		p.Splits = append(p.Splits, out)
 	}
 	for _, s := range r.queue {
-		out := s.save()
+		out := s.save(p.Index)
 		if t := s.restored; t != nil {
 			out.Opened, out.Watermark, out.Held, out.Idle, out.Behind = true, t.wm, s.held, t.idle, t.behind
 		}
@@ -372,8 +372,8 @@ func (r *reader) save() checkpoint.NodePart {
 	return p
 }
 
-func (s *split) save() checkpoint.Split {
-	return checkpoint.Split{ID: s.ID, Seq: s.seq, Data: s.Data, Position: s.position, Ends: s.Ends, Sequel: s.Sequel}
+func (s *split) save(reader int) checkpoint.Split {
+	return checkpoint.Split{ID: s.ID, Seq: s.seq, Reader: reader, Data: s.Data, Position: s.position, Ends: s.Ends, Sequel: s.Sequel}
 }
 
 // restoreSplit is the inverse of save.

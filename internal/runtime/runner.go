@@ -136,14 +136,9 @@ func (r *Runner) prepare() error {
 // what cannot be opened will not open the next time either.
 func (r *Runner) attempt(ctx context.Context) (started bool, err error) {
 	again := r.Restarts() > 0
-	if r.data != nil {
-		if again {
-			if err := r.data.reload(); err != nil {
-				return true, err
-			}
-		}
-		if err := r.data.begin(); err != nil {
-			return again, err
+	if r.data != nil && again {
+		if err := r.data.Reload(); err != nil {
+			return true, err
 		}
 	}
 	j, err := NewJob(r.graph, r.cfg, r.data)
