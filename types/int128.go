@@ -91,6 +91,12 @@ func (a Int128) MulOK(b Int128) (Int128, bool) {
 	return uint128{hi, lo}.signed(neg)
 }
 
+// Mul returns a*b, wrapped around.
+func (a Int128) Mul(b Int128) Int128 {
+	hi, lo := bits.Mul64(a.Lo, b.Lo)
+	return Int128{Hi: int64(hi) + a.Hi*int64(b.Lo) + int64(a.Lo)*b.Hi, Lo: lo}
+}
+
 // MulInt64 returns a*b.
 func MulInt64(a, b int64) Int128 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))

@@ -65,6 +65,9 @@ func TestInt128AgainstBig(t *testing.T) {
 		checkBig(t, "difference", a, b, diff, ok, new(big.Int).Sub(x, y))
 		prod, ok := a.MulOK(b)
 		checkBig(t, "product", a, b, prod, ok, new(big.Int).Mul(x, y))
+		if ok && prod != a.Mul(b) {
+			t.Fatalf("%s * %s wraps to %s", a, b, a.Mul(b))
+		}
 		if got := a.Compare(b); got != x.Cmp(y) {
 			t.Fatalf("compare %s, %s: %d", a, b, got)
 		}

@@ -112,7 +112,7 @@ func (n *callNode) eval(r *run, s *scope) (batch.Vector, error) {
 		return nil, n.explain(err)
 	}
 	if within != s {
-		v = withValid(v, v.Validity().And(valid, s.rows.N))
+		v = fn.WithValid(v, v.Validity().And(valid, s.rows.N))
 	}
 	return n.remember(s, v), nil
 }
@@ -266,54 +266,7 @@ func (n *fieldNode) eval(r *run, s *scope) (batch.Vector, error) {
 		col = col.WithType(n.typ)
 	}
 	if row.Valid != nil {
-		col = withValid(col, col.Validity().And(row.Valid, row.N))
+		col = fn.WithValid(col, col.Validity().And(row.Valid, row.N))
 	}
 	return col, nil
-}
-
-// withValid returns v with another validity bitmap.
-func withValid(v batch.Vector, valid batch.Bitmap) batch.Vector {
-	switch v := v.(type) {
-	case *batch.Fixed[bool]:
-		return revalid(v, valid)
-	case *batch.Fixed[int8]:
-		return revalid(v, valid)
-	case *batch.Fixed[int16]:
-		return revalid(v, valid)
-	case *batch.Fixed[int32]:
-		return revalid(v, valid)
-	case *batch.Fixed[int64]:
-		return revalid(v, valid)
-	case *batch.Fixed[float32]:
-		return revalid(v, valid)
-	case *batch.Fixed[float64]:
-		return revalid(v, valid)
-	case *batch.Fixed[types.Int128]:
-		return revalid(v, valid)
-	case *batch.Fixed[types.TS]:
-		return revalid(v, valid)
-	case *batch.Bytes:
-		c := *v
-		c.Valid = valid
-		return &c
-	case *batch.List:
-		c := *v
-		c.Valid = valid
-		return &c
-	case *batch.Map:
-		c := *v
-		c.Valid = valid
-		return &c
-	case *batch.Row:
-		c := *v
-		c.Valid = valid
-		return &c
-	}
-	return v // NULL
-}
-
-func revalid[T batch.Value](v *batch.Fixed[T], valid batch.Bitmap) batch.Vector {
-	c := *v
-	c.Valid = valid
-	return &c
 }

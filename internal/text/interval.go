@@ -1,9 +1,6 @@
 package text
 
-import (
-	"bytes"
-	"fmt"
-)
+import "bytes"
 
 // AppendMonths prints an INTERVAL of years and months: +1-02, -0-01.
 func AppendMonths(buf []byte, months int32) []byte {
@@ -65,94 +62,3 @@ func cutSign(b []byte) (neg bool, rest []byte) {
 	}
 	return false, b
 }
-
-// intervalUnit is a field of an interval literal: its size in months or in
-// milliseconds, the bound of its values unless it leads, and what stands before
-// it.
-type intervalUnit struct {
-	name   string
-	size   int64
-	bound  int
-	before byte
-}
-
-var monthUnits = []intervalUnit{{"YEAR", 12, 0, 0}, {"MONTH", 1, 12, '-'}}
-
-var timeUnits = []intervalUnit{
-	{"DAY", MsPerDay, 0, 0}, {"HOUR", MsPerHour, 24, ' '}, {"MINUTE", MsPerMinute, 60, ':'}, {"SECOND", MsPerSecond, 60, ':'},
-}
-
-// ParseInterval reads the text of an INTERVAL literal with the fields from to
-// to; to is empty for a single one. precision is the number of digits that the
-// leading field may have. Years, quarters and months give months, the rest gives
-// milliseconds.
-func ParseInterval(s, from, to string, precision int) (value int64, months bool, err error) {
-	fail := func(format string, args ...any) (int64, bool, error) {
-		return 0, false, fmt.Errorf("illegal interval '%s': %s", s, fmt.Sprintf(format, args...))
-	}
-	units, scale := timeUnits, int64(1)
-	switch from {
-	case "YEAR", "MONTH":
-		units, months = monthUnits, true
-	case "QUARTER":
-		units, months, scale, from = monthUnits, true, 3, "MONTH"
-	case "WEEK":
-		scale, from = 7, "DAY"
-	}
-	first := unitIndex(units, from)
-	last := first
-	if to != "" {
-		last = unitIndex(units, to)
-	}
-	if first < 0 || last < first {
-		return fail("no such fields as %s TO %s", from, to)
-	}
-	neg, rest := cutSign(trimControls([]byte(s)))
-	for i := first; i <= last; i++ {
-		u := units[i]
-		if i > first {
-			if len(rest) == 0 || rest[0] != u.before {
-				return fail("it needs a value for %s", u.name)
-			}
-			rest = rest[1:]
-		}
-		digits := 0
-		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
-			digits++
-		}
-		n, ok := number(rest[:digits])
-		switch {
-		case !ok:
-			return fail("it needs a value for %s", u.name)
-		case i > first && n >= u.bound:
-			return fail("%s is not below %d", u.name, u.bound)
-		case i == first && significant(rest[:digits]) > precision:
-			return fail("%s has more than %d digits; write %s(%d)", u.name, precision, u.name, significant(rest[:digits]))
-		}
-		rest = rest[digits:]
-		value += int64(n) * u.size * scale
-		if u.name == "SECOND" && len(rest) > 1 && rest[0] == '.' && len(rest) <= 10 && allDigits(rest[1:]) {
-			value += int64(millis(rest[1:min(len(rest), 4)]))
-			rest = nil
-		}
-	}
-	if len(rest) > 0 {
-		return fail("%q is too much", rest)
-	}
-	if neg {
-		value = -value
-	}
-	return value, months, nil
-}
-
-func unitIndex(units []intervalUnit, name string) int {
-	for i, u := range units {
-		if u.name == name {
-			return i
-		}
-	}
-	return -1
-}
-
-// significant counts the digits behind leading zeros.
-func significant(b []byte) int { return len(bytes.TrimLeft(b, "0")) }
