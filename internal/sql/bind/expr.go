@@ -180,6 +180,9 @@ func (b *Binder) argError(pos diag.Pos, at []diag.Pos, err error) {
 // kind. Only a column that is passed on as it is really has one; see plan.TimeAttr.
 func withAttr(e expr.Expr, args ...expr.Expr) expr.Expr {
 	t := e.Type()
+	if c, is := e.(*expr.Call); is && c.Def.Name == "PROCTIME" {
+		return retyped(e, types.Proctime)
+	}
 	if !t.IsTimestamp() || t.Attr != types.NoTime {
 		return e
 	}

@@ -107,6 +107,10 @@ func (b *Binder) tableName(name *ast.Name, hints []ast.Hint, asOf ast.Expr) *rel
 	case *catalog.Table:
 		return b.table(o, b.optionHints(hints), name.Pos())
 	case *catalog.View:
+		if override := b.optionHints(hints); len(override) > 0 {
+			b.errorf(override[0].KeyPos, "OPTIONS cannot be given to the view %s, only to a table", path.Name)
+			return nil
+		}
 		return b.view(o, name.Pos())
 	}
 	b.unknownTable(name, path)

@@ -228,7 +228,7 @@ func (b *Binder) sinkInput(ins *ast.Insert, n plan.Node, targets []target) plan.
 			e = expr.Null(want)
 		default:
 			f := in.Fields[t.from]
-			if e = b.implicit(ins, expr.NewCol(t.from, f.Name, f.Type), want, t.field.Name); e == nil {
+			if e = b.implicit(ins, expr.NewCol(t.from, f.Name, f.Type), want, t.field.Name, columnPos(ins.Query, t.from)); e == nil {
 				ok = false
 				continue
 			}
@@ -254,12 +254,35 @@ func (b *Binder) sinkInput(ins *ast.Insert, n plan.Node, targets []target) plan.
 }
 
 // implicit converts a column of the query to the type of a sink's column, if that happens without a CAST.
-func (b *Binder) implicit(ins *ast.Insert, e expr.Expr, want types.Type, column string) expr.Expr {
+func (b *Binder) implicit(ins *ast.Insert, e expr.Expr, want types.Type, column string, pos diag.Pos) expr.Expr {
 	have := e.Type()
 	if !cast.Implicit(have, want) {
-		b.errorf(ins.Query.Pos(), "column %q of table %s is %s, but the query gives %s", column, ins.Table.Last(), article(want), article(have)).
+		b.errorf(pos, "column %q of table %s is %s, but the query gives %s", column, ins.Table.Last(), article(want), article(have)).
 			WithHint("convert it with CAST(... AS %s)", want.WithNull(true))
 		return nil
 	}
-	return b.checked(ins.Query.Pos())(expr.Coerce(e, want, b.Env))
+	return b.checked(pos)(expr.Coerce(e, want, b.Env))
+}
+
+// columnPos is the place of a column of a query: that of the expression that makes it, where this can be told, or else that of
+// the query.
+func columnPos(q *ast.Query, i int) diag.Pos {
+	switch body := q.Body.(type) {
+	case *ast.Select:
+		for k := 0; k <= i && k < len(body.Items); k++ {
+			if _, star := body.Items[k].Expr.(*ast.Star); star {
+				return q.Pos()
+			}
+		}
+		if i < len(body.Items) {
+			return body.Items[i].Expr.Pos()
+		}
+	case *ast.Values:
+		if i < len(body.Rows[0].Exprs) {
+			return body.Rows[0].Exprs[i].Pos()
+		}
+	case *ast.Query:
+		return columnPos(body, i)
+	}
+	return q.Pos()
 }

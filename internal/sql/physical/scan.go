@@ -66,19 +66,17 @@ func (p *planner) gatherScans(root plan.Node) {
 			g.readers++
 			g.scan = mergeScans(g.scan, n)
 		case *plan.Watermark:
-			scan, wm := watermarkOver(n)
+			scan, _ := watermarkOver(n)
 			if g := p.group(scan); g.mark == nil {
-				g.mark, g.wm = n, wm
-				if wm != nil {
-					g.wm = remapScan(wm, scan, g.scan)
-				}
+				g.mark = n
 			}
 		}
 	})
 	for _, g := range p.scans {
-		if g.wm != nil {
-			scan, wm := watermarkOver(g.mark)
-			g.wm = remapScan(wm, scan, g.scan)
+		if g.mark != nil {
+			if scan, wm := watermarkOver(g.mark); wm != nil {
+				g.wm = remapScan(wm, scan, g.scan)
+			}
 		}
 	}
 }

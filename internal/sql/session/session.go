@@ -237,12 +237,6 @@ func (s *Session) BindExpr(text string) (expr.Expr, error) {
 	return s.binder().Expr(e)
 }
 
-// Table returns a table by its name in the current database, or nil.
-func (s *Session) Table(name string) *catalog.Table {
-	t, _ := s.catalog.Lookup(s.catalog.Resolve([]string{name})).(*catalog.Table)
-	return t
-}
-
 // Execute runs a statement that needs no job: all but SELECT, INSERT and EXECUTE STATEMENT SET.
 func (s *Session) Execute(stmt ast.Statement) (*Result, error) {
 	r, err := s.execute(stmt)
