@@ -345,3 +345,42 @@ func TestFilesAreShared(t *testing.T) {
 		t.Errorf("the first snapshot has %d bytes, the second adds %d", all, more)
 	}
 }
+
+// TestFilesOffTheTask makes the files of snapshots on another goroutine while
+// the task goes on to write.
+func TestFilesOffTheTask(t *testing.T) {
+	for _, backend := range []Backend{Memory, Disk} {
+		fsys := vfs.NewMem()
+		db := mustOpen(t, Config{Name: "test", Parallelism: 1, Backend: backend, FS: fsys, Dir: "state"})
+		table := mustTable(t, db, pairSpec)
+		var last chan Part
+		for i := range int64(20) {
+			put(t, db, table, 0, numbers(i*50, i*50+100), i)
+			s := snapshot(t, db, i)
+			last = make(chan Part, 1)
+			go func(done chan Part) {
+				defer close(done)
+				done <- keep(t, fsys, s, fmt.Sprintf("checkpoint-%d", i))
+			}(last)
+			put(t, db, table, i, numbers(0, 30), 1000)
+			if err := table.Drop(i - 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		part := <-last
+		put(t, db, table, 0, numbers(0, 5000), 0)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Restore(Config{Name: "test", Parallelism: 1, Backend: backend, FS: fsys, Dir: "again"}, []Part{part})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dump(t, mustTable(t, db, pairSpec)); !slices.Contains(got, "0/1049=1068") || slices.Contains(got, "0/1050=1050") || len(got) < 100 {
+			t.Errorf("%s: %d rows came back", backend, len(got))
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

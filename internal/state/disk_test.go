@@ -69,7 +69,7 @@ func cloneWant(want map[int64]map[int]modelValue) map[int64]map[int]modelValue {
 func TestModelWithRestores(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
-		seeds = 2
+		seeds = 1
 	}
 	for kind, k := range keyKinds {
 		for _, backend := range []Backend{Memory, Disk} {

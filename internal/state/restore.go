@@ -240,7 +240,8 @@ func (p Part) read(f FileInfo, w io.Writer) error {
 		return err
 	}
 	h := xxh3.New()
-	n, err := io.Copy(io.MultiWriter(w, h), file)
+	// The hash comes first: a file may change the bytes that it writes.
+	n, err := io.Copy(io.MultiWriter(h, w), file)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("state file %s: %w", path, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/zeebo/xxh3"
@@ -62,7 +63,8 @@ func writeSynced(fsys FS, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	// A File may change the bytes that it is given.
+	_, err = f.Write(slices.Clone(data))
 	if err == nil {
 		err = f.Sync()
 	}
