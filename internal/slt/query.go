@@ -68,7 +68,7 @@ func (q *query) plan() (*session.Planned, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, err := q.table(st.Table.Parts[len(st.Table.Parts)-1])
+		t, err := q.table(st.Table.Last())
 		if err != nil {
 			return nil, err
 		}
