@@ -6,12 +6,14 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/internal/sql/session"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
@@ -23,36 +25,38 @@ var outputs = []string{"table", "changelog", "json", "csv"}
 type result struct {
 	mu      sync.Mutex
 	w       io.Writer
-	schema  *types.Schema
 	printer printer
 	rows    int64
+	// patience is set while rows wait for others that make a table's widths.
+	patience *time.Timer
 }
 
 // printer turns rows into text.
 type printer interface {
-	// print appends the rows of a batch; flush what must wait no longer.
-	print(buf *bytes.Buffer, b *batch.Batch) error
+	// print appends the rows of a batch, and says whether some wait for others;
+	// flush appends these.
+	print(buf *bytes.Buffer, b *batch.Batch) (waiting bool, err error)
 	flush(buf *bytes.Buffer)
 }
 
-// newResult returns the sink that prints rows of a schema in a form of outputs.
-func newResult(w io.Writer, form string, schema *types.Schema, updating bool, env *fn.Env) (*result, error) {
-	r := &result{w: w, schema: schema}
+// rowPatience is how long a row waits at most until it is seen.
+const rowPatience = 200 * time.Millisecond
+
+// start decides the form, one of outputs, in which rows of a schema are printed.
+func (r *result) start(form string, schema *types.Schema, updating bool, env *fn.Env) error {
 	switch form {
 	case "table":
 		r.printer = &tablePrinter{schema: schema, updating: updating, form: text.NewForm(env.Zone)}
 	case "changelog":
 		r.printer = changelogPrinter{text.NewForm(env.Zone)}
-	case "json", "csv":
+	default:
 		p, err := newFormatPrinter(form, schema, env)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.printer = p
-	default:
-		return nil, fmt.Errorf("unknown output %q; it is one of %s", form, strings.Join(outputs, ", "))
 	}
-	return r, nil
+	return nil
 }
 
 // Accepts implements connector.Sink.
@@ -71,11 +75,32 @@ func (r *resultWriter) Write(b *batch.Batch) error {
 	defer r.mu.Unlock()
 	r.rows += int64(b.Rows())
 	var buf bytes.Buffer
-	if err := r.printer.print(&buf, b); err != nil {
+	waiting, err := r.printer.print(&buf, b)
+	if err != nil {
 		return err
 	}
-	_, err := r.w.Write(buf.Bytes())
+	switch {
+	case !waiting:
+		r.stopPatience()
+	case r.patience == nil:
+		r.patience = time.AfterFunc(rowPatience, r.impatient)
+	}
+	_, err = r.w.Write(buf.Bytes())
 	return err
+}
+
+func (r *resultWriter) stopPatience() {
+	if r.patience != nil {
+		r.patience.Stop()
+		r.patience = nil
+	}
+}
+
+// impatient prints rows that waited long enough. It runs on a goroutine of its
+// timer; a write that fails will fail again for the next rows.
+func (r *result) impatient() {
+	defer func() { _ = recover() }()
+	_ = r.finish()
 }
 
 // Barrier implements connector.Writer.
@@ -87,7 +112,7 @@ func (r *resultWriter) Committed(int64) error { return nil }
 // Close implements connector.Writer.
 func (r *resultWriter) Close() error { return nil }
 
-// finish prints what a table still holds back, and the number of rows.
+// finish prints what a table still holds back.
 func (r *result) finish() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,10 +122,29 @@ func (r *result) finish() error {
 	return err
 }
 
+// printAnswer prints what a statement without a job has to say.
+func printAnswer(w io.Writer, form string, a *session.Result) error {
+	if a.Text {
+		_, err := w.Write(a.Rows.Cols[0].(*batch.Bytes).At(0))
+		return err
+	}
+	if form == "changelog" {
+		form = "table"
+	}
+	r := &result{w: w}
+	if err := r.start(form, a.Rows.Schema, false, &fn.Env{Zone: time.UTC, Now: time.Now}); err != nil {
+		return err
+	}
+	if err := (&resultWriter{r}).Write(a.Rows); err != nil {
+		return err
+	}
+	return r.finish()
+}
+
 // changelogPrinter prints "+I | a | b".
 type changelogPrinter struct{ form *text.Form }
 
-func (p changelogPrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
+func (p changelogPrinter) print(buf *bytes.Buffer, b *batch.Batch) (bool, error) {
 	line := make([]byte, 0, 256)
 	for i := range b.Rows() {
 		pos := b.At(i)
@@ -111,7 +155,7 @@ func (p changelogPrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
 		}
 		buf.Write(append(line, '\n'))
 	}
-	return nil
+	return false, nil
 }
 
 func (changelogPrinter) flush(*bytes.Buffer) {}
@@ -154,17 +198,17 @@ func positions(n int) []int {
 	return out
 }
 
-func (p *formatPrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
+func (p *formatPrinter) print(buf *bytes.Buffer, b *batch.Batch) (bool, error) {
 	for i := range b.Rows() {
 		if k := b.Kind(b.At(i)); !k.IsAdd() {
-			return fmt.Errorf("the result takes rows back (%s), which --output %s cannot show; use changelog or table", k, p.form)
+			return false, fmt.Errorf("the result takes rows back (%s), which --output %s cannot show; use changelog or table", k, p.form)
 		}
 	}
 	buf.WriteString(p.header)
 	p.header = ""
 	out, err := p.enc.Encode(nil, b)
 	buf.Write(out)
-	return err
+	return false, err
 }
 
 func (p *formatPrinter) flush(*bytes.Buffer) {}
@@ -182,7 +226,7 @@ type tablePrinter struct {
 // lookAhead is the number of rows from which a table takes its widths.
 const lookAhead = 500
 
-func (t *tablePrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
+func (t *tablePrinter) print(buf *bytes.Buffer, b *batch.Batch) (bool, error) {
 	for i := range b.Rows() {
 		p := b.At(i)
 		var row []string
@@ -201,7 +245,7 @@ func (t *tablePrinter) print(buf *bytes.Buffer, b *batch.Batch) error {
 	if len(t.waiting) >= lookAhead {
 		t.flush(buf)
 	}
-	return nil
+	return len(t.waiting) > 0, nil
 }
 
 // flush prints the heading, if it was not printed yet, and the rows held back.

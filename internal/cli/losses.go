@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/millstream-io/millstream/internal/runtime"
+)
+
+// losses are the counters that tell of rows or records that a job left out,
+// and what they mean: for one, and for many.
+var losses = map[string][2]string{
+	"late_rows":       {"1 row came too late and was dropped", "%d rows came too late and were dropped"},
+	"null_time_rows":  {"1 row without a time was dropped", "%d rows without a time were dropped"},
+	"skipped_records": {"1 record could not be read and was skipped", "%d records could not be read and were skipped"},
+	"null_fields":     {"1 field could not be read and is NULL", "%d fields could not be read and are NULL"},
+	"not_null_rows":   {"1 row with a NULL for a NOT NULL column was left out", "%d rows with a NULL for a NOT NULL column were left out"},
+}
+
+// lossLines says in words what a job has left out, one line for each reason
+// and place.
+func lossLines(m runtime.Metrics) []string {
+	var lines []string
+	for _, n := range m.Nodes {
+		for _, name := range sorted(n.Counters) {
+			if c := n.Counters[name]; c > 0 {
+				lines = append(lines, lossLine(n, name, c))
+			}
+		}
+	}
+	return lines
+}
+
+func lossLine(n runtime.NodeMetrics, name string, count int64) string {
+	words, known := losses[name]
+	var line string
+	switch {
+	case !known:
+		line = fmt.Sprintf("%s: %d", name, count)
+	case count == 1:
+		line = words[0]
+	default:
+		line = fmt.Sprintf(words[1], count)
+	}
+	notes := []string{n.Name}
+	if samples := n.Samples[name]; len(samples) > 0 {
+		notes = append(notes, "first: "+samples[0])
+	}
+	return line + " (" + strings.Join(notes, "; ") + ")"
+}

@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/sql/session"
+	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// defaultData is the data directory if nothing else is said.
+const defaultData = ".millstream"
+
+// settings are what flags and the environment say.
+type settings struct {
+	defines []string
+	data    string
+	fresh   bool
+	output  string
+}
+
+// defineFlag adds -D.
+func (s *settings) defineFlag(c *cobra.Command) {
+	c.Flags().StringArrayVarP(&s.defines, "define", "D", nil, "set an option before the script, as `key=value`")
+}
+
+// jobFlags add the flags of commands that run jobs.
+func (s *settings) jobFlags(c *cobra.Command) {
+	s.defineFlag(c)
+	c.Flags().StringVar(&s.data, "data", "", "keep checkpoints and state in `DIR` (or MILLSTREAM_DATA; otherwise "+defaultData+")")
+	c.Flags().StringVar(&s.output, "output", "", "print rows as `FORM`: "+strings.Join(outputs, ", ")+" (table on a terminal, otherwise changelog)")
+}
+
+// options are the values of -D.
+func (s *settings) options() (map[string]string, error) {
+	out := map[string]string{}
+	for _, d := range s.defines {
+		key, value, ok := strings.Cut(d, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("-D %s: write -D key=value", d)
+		}
+		out[strings.TrimSpace(key)] = strings.TrimSpace(value)
+	}
+	return out, nil
+}
+
+// form is the value of --output.
+func (s *settings) form(terminal bool) (string, error) {
+	switch {
+	case slices.Contains(outputs, s.output):
+		return s.output, nil
+	case s.output != "":
+		return "", fmt.Errorf("unknown output %q; it is one of %s", s.output, strings.Join(outputs, ", "))
+	case terminal:
+		return "table", nil
+	}
+	return "changelog", nil
+}
+
+// dataDir is the directory of a job.
+func (s *settings) dataDir(j *job) string {
+	dir := s.data
+	for _, otherwise := range []string{j.data, os.Getenv("MILLSTREAM_DATA"), defaultData} {
+		if dir == "" {
+			dir = otherwise
+		}
+	}
+	name := url.PathEscape(j.name)
+	if strings.Trim(name, ".") == "" {
+		name = "_" + name
+	}
+	return filepath.Join(dir, name)
+}
+
+func newRun(p *process) *cobra.Command {
+	var s settings
+	c := &cobra.Command{
+		Use:   "run FILE.sql",
+		Short: "run a script",
+		Long: "Runs a script. SELECTs print their rows. INSERTs run until their input ends, or until the program is told to stop; those that stand together, up to the " +
+			"next SELECT or the end of the script, run as one job. A job that was stopped or killed goes on from its last checkpoint. FILE - is the standard input.",
+		Args: exactly(1, "run FILE.sql"),
+		RunE: func(_ *cobra.Command, args []string) error { return p.run(args[0], &s) },
+	}
+	s.jobFlags(c)
+	c.Flags().BoolVar(&s.fresh, "fresh", false, "set checkpoints of earlier runs aside and start anew")
+	return c
+}
+
+// exactly is cobra.ExactArgs with a message that shows the use.
+func exactly(n int, use string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf("%d arguments: write millstream %s", len(args), use)
+		}
+		return nil
+	}
+}
+
+// run plans the whole script, and then runs it.
+func (p *process) run(file string, s *settings) error {
+	text, err := readScript(file, p.stdin)
+	if err != nil {
+		return err
+	}
+	scr := &screen{stdout: p.stdout, stderr: p.stderr, live: isTerminal(p.stderr)}
+	form, err := s.form(isTerminal(p.stdout))
+	if err != nil {
+		return err
+	}
+	options, err := s.options()
+	if err != nil {
+		return err
+	}
+	host := session.Config{Options: options, Stdin: p.stdin, Stdout: scr.out(), Stderr: scr.err()}
+	sc, err := planScript(file, text, host, outputForm{form, scr.out()})
+	if err != nil {
+		return err
+	}
+	if err := sc.err(); err != nil {
+		return err
+	}
+	p.warn(sc)
+	r := &runner{screen: scr, settings: s, form: form}
+	defer onSignals(r.signal)()
+	return r.steps(sc)
+}
+
+// runner runs the steps of a script.
+type runner struct {
+	screen   *screen
+	settings *settings
+	form     string
+	// stopped is set once the program was told to stop.
+	stopped atomic.Bool
+	// job is the one that runs, or nil.
+	job atomic.Pointer[runtime.Runner]
+}
+
+// signal makes the job that runs take a last checkpoint and end, and no other
+// begin. A second signal ends the process.
+func (r *runner) signal(os.Signal) {
+	if r.stopped.Swap(true) {
+		os.Exit(statusFailed)
+	}
+	r.stopJob()
+}
+
+// stopJob stops the job that runs, and reports whether there is one.
+func (r *runner) stopJob() bool {
+	j := r.job.Load()
+	if j != nil {
+		j.Stop()
+	}
+	return j != nil
+}
+
+func (r *runner) steps(sc *script) error {
+	for _, s := range sc.steps {
+		if r.stopped.Load() {
+			return nil
+		}
+		var err error
+		switch {
+		case s.answer != nil:
+			err = failed(printAnswer(r.screen.out(), r.form, s.answer))
+		case s.job.name == "":
+			err = r.runJob(s.job, nil)
+		default:
+			err = r.runDurable(s.job)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runDurable runs a job that keeps checkpoints.
+func (r *runner) runDurable(j *job) error {
+	dir := r.settings.dataDir(j)
+	data, err := runtime.OpenData(vfs.OS(), dir, j.name)
+	if err != nil {
+		// Whatever is wrong with the directory, the state refuses.
+		return &failure{statusRefused, err}
+	}
+	if r.settings.fresh {
+		if err := data.Reset(true); err != nil {
+			return &failure{statusRefused, errors.Join(err, data.Close())}
+		}
+	}
+	j.config.State.Backend = state.Disk
+	err = r.runJob(j, data)
+	return errors.Join(err, failed(data.Close()))
+}
+
+// runJob runs one job and says how it went.
+func (r *runner) runJob(j *job, data *runtime.Data) error {
+	j.config.Job = j.name
+	j.config.Log = func(line string) { fmt.Fprintln(r.screen.err(), line) }
+	rr := runtime.NewRunner(j.graph, j.config, data)
+	r.job.Store(rr)
+	if r.stopped.Load() {
+		rr.Stop()
+	}
+	defer r.job.Store(nil)
+	unwatch := r.screen.watch(rr.Metrics)
+	err := rr.Run(context.Background())
+	unwatch()
+	if j.result != nil {
+		err = errors.Join(err, j.result.finish())
+	}
+	for _, line := range lossLines(rr.Metrics()) {
+		fmt.Fprintln(r.screen.err(), line)
+	}
+	if err == nil && data != nil && r.stopped.Load() {
+		fmt.Fprintf(r.screen.err(), "job %s was stopped; run the script again to go on\n", j.name)
+	}
+	return failed(err)
+}
+
+// warn prints the warnings of a script.
+func (p *process) warn(sc *script) {
+	sc.warnings.Sort()
+	for _, w := range sc.warnings {
+		w.Msg = "warning: " + w.Msg
+		fmt.Fprintln(p.stderr, w.In(sc.file))
+	}
+}
