@@ -103,7 +103,7 @@ func (j *Job) saved(t *task, id int64, part *checkpoint.Part, snaps []nodeSnapsh
 	case len(snaps) == 0:
 		n.kind = noticeWritten
 	case j.concurrent:
-		j.spawn(func() error { j.control.tell(j.write(n)); return nil }, nil)
+		j.spawn(&j.wg, func() error { j.control.tell(j.write(n)); return nil }, failure)
 		return
 	}
 	j.control.tell(n)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -44,14 +45,24 @@ const metaMagic = "millstream-job"
 // does not exist. An error that the user has to deal with (another process has
 // it, something is damaged) is a *checkpoint.RefusedError.
 func OpenData(fs vfs.FS, path, job string) (*Data, error) {
-	d := &Data{fs: fs, path: path}
+	return openData(fs, path, job, (*Data).load)
+}
+
+// OpenFresh is OpenData for a job that starts anew: what is in the directory is
+// set aside unread, so it may be damaged.
+func OpenFresh(fs vfs.FS, path, job string) (*Data, error) {
+	return openData(fs, path, job, (*Data).setAside)
+}
+
+func openData(fs vfs.FS, path, job string, load func(*Data) error) (*Data, error) {
+	d := &Data{fs: fs, path: path, meta: meta{Job: job}}
 	if err := vfs.MkdirAll(fs, path); err != nil {
 		return nil, err
 	}
 	if err := d.take(job); err != nil {
 		return nil, err
 	}
-	if err := d.load(job); err != nil {
+	if err := load(d); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
@@ -83,26 +94,42 @@ func (d *Data) take(job string) error {
 }
 
 // load reads what is in the directory.
-func (d *Data) load(job string) error {
+func (d *Data) load() error {
 	if err := d.fs.RemoveAll(d.file("checkpoints.old")); err != nil {
 		return err
 	}
-	data, err := vfs.ReadFile(d.fs, d.file("job"))
-	switch {
-	case vfs.IsNotExist(err):
-		d.meta = meta{Job: job}
-	case err != nil:
+	if err := d.readMeta(); err != nil {
 		return err
-	default:
-		body, err := checkpoint.Unseal(metaMagic, d.file("job"), data)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(body, &d.meta); err != nil {
-			return fmt.Errorf("%s: %w", d.file("job"), err)
-		}
 	}
 	return d.Reload()
+}
+
+func (d *Data) readMeta() error {
+	data, err := vfs.ReadFile(d.fs, d.file("job"))
+	if vfs.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	body, err := checkpoint.Unseal(metaMagic, d.file("job"), data)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, &d.meta); err != nil {
+		return fmt.Errorf("%s: %w", d.file("job"), err)
+	}
+	return nil
+}
+
+// setAside renames the checkpoints, so that the job starts anew.
+func (d *Data) setAside() error {
+	if err := d.readMeta(); err != nil {
+		// The number of starts is lost. It has to go on rising, since targets
+		// tell the output of different starts by it.
+		d.meta.Incarnation = time.Now().Unix()
+	}
+	return d.reset(fmt.Sprintf("checkpoints.%d", d.meta.Incarnation))
 }
 
 // Reload reads the checkpoints again, as a new process would: after a job on
@@ -142,14 +169,18 @@ func (d *Data) finish() error {
 	return vfs.WriteFile(d.fs, d.file("finished"), fmt.Appendln(nil, m.ID))
 }
 
-// Reset makes the job start anew. With keep, the old checkpoints are set aside
-// in the directory, under the number of the last start; otherwise removed.
-func (d *Data) Reset(keep bool) error {
-	old := "checkpoints.old"
-	if keep {
-		old = fmt.Sprintf("checkpoints.%d", d.meta.Incarnation)
+// restart makes a job that has finished start anew.
+func (d *Data) restart() error {
+	const old = "checkpoints.old"
+	if err := d.reset(old); err != nil {
+		return err
 	}
-	if err := d.fs.Rename(d.file("checkpoints"), d.file(old)); err != nil {
+	return d.fs.RemoveAll(d.file(old))
+}
+
+// reset gives the checkpoints another name and forgets them.
+func (d *Data) reset(old string) error {
+	if err := d.fs.Rename(d.file("checkpoints"), d.file(old)); err != nil && !vfs.IsNotExist(err) {
 		return err
 	}
 	if err := vfs.SyncDir(d.fs, d.path); err != nil {
@@ -159,11 +190,6 @@ func (d *Data) Reset(keep bool) error {
 	// which starts anew as well.
 	if err := d.fs.Remove(d.file("finished")); err != nil && !vfs.IsNotExist(err) {
 		return err
-	}
-	if !keep {
-		if err := d.fs.RemoveAll(d.file(old)); err != nil {
-			return err
-		}
 	}
 	d.meta.ID = ""
 	return d.Reload()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
@@ -31,7 +32,8 @@ type Job struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	// wg counts the job's goroutines, connectors those that readers asked for.
+	wg, connectors sync.WaitGroup
 
 	tasks   []*task
 	sources []*discovery
@@ -403,17 +405,15 @@ func (j *Job) Over() bool { return j.running.Load() == 0 }
 func (j *Job) Finished() bool { return j.control.finished.Load() }
 
 // spawn runs f on a goroutine of its own; an error or a panic fails the job.
-func (j *Job) spawn(f func() error, wrap func(error) *Error) {
-	j.wg.Add(1)
+func (j *Job) spawn(wg *sync.WaitGroup, f func() error, wrap func(error) *Error) {
+	wg.Add(1)
 	go func() {
-		defer j.wg.Done()
+		defer wg.Done()
 		defer func() {
 			if v := recover(); v != nil {
-				err := panicked("", v)
-				if wrap != nil {
-					w := wrap(err.Err)
-					w.Stack, err = err.Stack, w
-				}
+				stack := panicked("", v)
+				err := wrap(stack.Err)
+				err.Stack = stack.Stack
 				j.fail(err)
 			}
 		}()
@@ -421,6 +421,27 @@ func (j *Job) spawn(f func() error, wrap func(error) *Error) {
 			j.fail(wrap(err))
 		}
 	}()
+}
+
+// failure is the wrap of spawn for goroutines of the job itself.
+func failure(err error) *Error { return &Error{Err: err} }
+
+// connectorGrace is how long Close waits for the goroutines of readers. One may
+// be in a read that nothing can interrupt, such as that of a terminal.
+const connectorGrace = time.Second
+
+// await waits for the job's goroutines to end.
+func (j *Job) await() {
+	j.wg.Wait()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		j.connectors.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(connectorGrace):
+	}
 }
 
 // Close releases all that the job holds. What is not in a checkpoint is lost,
@@ -431,7 +452,7 @@ func (j *Job) Close() error {
 	}
 	j.closed = true
 	j.cancel()
-	j.wg.Wait()
+	j.await()
 	var errs []error
 	for _, t := range j.tasks {
 		errs = append(errs, t.close())

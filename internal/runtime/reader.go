@@ -132,7 +132,7 @@ func (r *reader) connect(s *split) (err error) {
 	s.reader, err = r.node.Source.Source.Open(&connector.ReaderContext{
 		Context: ctx, Subtask: t.subtask, Parallelism: r.node.Parallelism,
 		Go: func(f func(context.Context) error) {
-			t.job.spawn(func() error { return f(ctx) }, r.failure)
+			t.job.spawn(&t.job.connectors, func() error { return f(ctx) }, r.failure)
 		},
 		Wake: func() {
 			s.woken.Store(true)

@@ -12,14 +12,14 @@ func (j *Job) Run(ctx context.Context) error {
 	defer stop()
 	j.concurrent = true
 	for _, t := range j.tasks {
-		j.spawn(func() error { t.loop(); return nil }, nil)
+		j.spawn(&j.wg, func() error { t.loop(); return nil }, failure)
 	}
 	for _, d := range j.sources {
 		if d.due != never {
-			j.spawn(d.loop, d.failure)
+			j.spawn(&j.wg, d.loop, d.failure)
 		}
 	}
-	j.spawn(func() error { j.control.loop(); return nil }, nil)
+	j.spawn(&j.wg, func() error { j.control.loop(); return nil }, failure)
 	select {
 	case <-j.over:
 	case <-j.ctx.Done():

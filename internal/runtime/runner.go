@@ -123,7 +123,7 @@ func (r *Runner) prepare() error {
 		return err
 	}
 	if finished {
-		return r.data.Reset(false)
+		return r.data.restart()
 	}
 	if m := r.data.Latest(); m != nil {
 		r.cfg.Log(fmt.Sprintf("job %s goes on from checkpoint %d of %s", r.cfg.Job, m.ID,
