@@ -40,6 +40,9 @@ type Hub struct {
 	mu      sync.Mutex
 	inputs  map[string]*Input
 	outputs map[string]*Output
+	// fed counts what was fed to all tables together; readers see the first
+	// limit of it.
+	fed, limit int
 }
 
 // NewHub returns an empty hub.
@@ -53,7 +56,7 @@ func (h *Hub) Input(table string) *Input {
 	defer h.mu.Unlock()
 	in := h.inputs[table]
 	if in == nil {
-		in = &Input{}
+		in = &Input{hub: h}
 		h.inputs[table] = in
 	}
 	return in
@@ -76,11 +79,36 @@ func (h *Hub) Reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.inputs, h.outputs = map[string]*Input{}, map[string]*Output{}
+	h.fed, h.limit = 0, 0
+}
+
+// Fed returns how many rows and signals were fed to all tables together.
+func (h *Hub) Fed() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.fed
+}
+
+// Limit lets readers see only the first n of what was fed. A script that
+// repeats what came after a checkpoint raises it step by step, so that the
+// tables' inputs mix as they did before.
+func (h *Hub) Limit(n int) {
+	h.mu.Lock()
+	h.limit = n
+	var wake []func()
+	for _, in := range h.inputs {
+		wake = append(wake, in.wake...)
+	}
+	h.mu.Unlock()
+	for _, w := range wake {
+		w()
+	}
 }
 
 // Input is what was fed to a table: a log that a restored reader reads again.
 type Input struct {
-	mu   sync.Mutex
+	hub *Hub
+	// log and wake are guarded by hub.mu.
 	log  []entry
 	wake []func()
 }
@@ -96,16 +124,21 @@ const (
 )
 
 type entry struct {
-	kind  entryKind
+	kind entryKind
+	// no is its place among all entries of the hub.
+	no    int
 	batch *batch.Batch
 	wm    int64
 }
 
 func (in *Input) add(e entry) {
-	in.mu.Lock()
+	in.hub.mu.Lock()
+	e.no = in.hub.fed
+	in.hub.fed++
+	in.hub.limit = in.hub.fed
 	in.log = append(in.log, e)
 	wake := in.wake
-	in.mu.Unlock()
+	in.hub.mu.Unlock()
 	for _, w := range wake {
 		w()
 	}
@@ -128,9 +161,9 @@ func (in *Input) Idle() { in.add(entry{kind: idle}) }
 func (in *Input) End() { in.add(entry{kind: end}) }
 
 func (in *Input) at(i int) (entry, bool) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if i >= len(in.log) {
+	in.hub.mu.Lock()
+	defer in.hub.mu.Unlock()
+	if i >= len(in.log) || in.log[i].no >= in.hub.limit {
 		return entry{}, false
 	}
 	return in.log[i], true
@@ -199,9 +232,9 @@ func (s *source) Open(ctx *connector.ReaderContext, _ connector.Split, position 
 		e, ok := s.in.at(r.next - 1)
 		r.idle = ok && e.kind == idle
 	}
-	s.in.mu.Lock()
+	s.in.hub.mu.Lock()
 	s.in.wake = append(s.in.wake, ctx.Wake)
-	s.in.mu.Unlock()
+	s.in.hub.mu.Unlock()
 	return r, nil
 }
 

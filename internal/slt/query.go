@@ -31,10 +31,10 @@ type query struct {
 	fs   vfs.FS
 	data *runtime.Data
 	out  *script.Output
-	// seen is how many changes were shown, kept how many came before the last
-	// checkpoint.
-	seen, kept int
-	result     *table
+	// seen is how many changes were shown. kept is how many came before the
+	// last checkpoint, keptFed how much was fed before it.
+	seen, kept, keptFed int
+	result              *table
 }
 
 // start plans the query and starts it, or goes on from its last checkpoint.
@@ -248,12 +248,12 @@ func (q *query) checkpoint() error {
 	if err := q.job.Checkpoint(); err != nil {
 		return err
 	}
-	q.kept = q.out.Len()
+	q.kept, q.keptFed = q.out.Len(), q.hub.Fed()
 	return nil
 }
 
 // crash throws the job away and goes on from its last checkpoint: what came
-// after that is done again.
+// after that is done again, in the same order.
 func (q *query) crash() error {
 	q.job.Close()
 	if err := q.data.Close(); err != nil {
@@ -261,10 +261,17 @@ func (q *query) crash() error {
 	}
 	q.job, q.data = nil, nil
 	q.out.Truncate(q.kept)
+	q.hub.Limit(q.keptFed)
 	if _, err := q.start(); err != nil {
 		return fmt.Errorf("the query did not start again: %w", err)
 	}
-	return q.job.Drain()
+	for n := q.keptFed; n <= q.hub.Fed(); n++ {
+		q.hub.Limit(n)
+		if err := q.job.Drain(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // answer returns what changed since the last answer.

@@ -30,7 +30,7 @@ func (l *limit) Open(c *op.Context) (err error) {
 func (l *limit) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 	space := l.table.Space(0)
 	slots := make([]int32, 1)
-	if _, err := space.Upsert(&state.Keys{Hash: []uint64{0}, Rows: []int32{0}}, slots); err != nil {
+	if _, err := space.Upsert(&state.Keys{Hash: batch.Hash(nil, nil, 1, nil), Rows: []int32{0}}, slots); err != nil {
 		return err
 	}
 	seen := space.Cols()[0].(*batch.Slab[int64]).At(slots[0])
