@@ -28,9 +28,8 @@ type decoder struct {
 	fault        fault
 	// delimWord is the delimiter eight times, if it is one byte.
 	delimWord uint64
-	// quoteAt and crAt are where the next quote and the next carriage return
-	// stand in the data, at or behind the place where they were looked for.
-	quoteAt, crAt int
+	// quotes and returns find the next quote and the next carriage return.
+	quotes, returns finder
 	// scratch holds a field without its quotes, line a line without its end.
 	scratch, line []byte
 	at            int
@@ -70,7 +69,7 @@ func (d *decoder) Decode(data []byte, atEOF bool, dst *batch.Batch, max int) (us
 		f.bind(dst.Cols[f.column])
 	}
 	d.rows = dst.Size()
-	d.quoteAt, d.crAt = -1, -1
+	d.quotes, d.returns = finder{c: byte(d.quote)}, finder{c: '\r'}
 	for limit := d.rows + max; used < len(data) && d.rows < limit; {
 		d.at, d.kept = used, d.nulled
 		before := d.rows
@@ -147,16 +146,11 @@ func (d *decoder) record(data []byte, p int, atEOF bool) (next int, ok bool) {
 		end += p
 		next = end + 1
 	}
-	if d.crAt < p {
-		d.crAt = indexFrom(data, p, '\r')
-	}
-	if d.quote != none && d.quoteAt < p {
-		d.quoteAt = indexFrom(data, p, byte(d.quote))
-	}
-	if d.quote != none && d.quoteAt < end || d.crAt < end-1 || d.delimWord == 0 || d.escape != none || d.comments {
+	cr := d.returns.next(data, p, end)
+	if d.quote != none && d.quotes.next(data, p, end) < end || cr < end-1 || d.delimWord == 0 || d.escape != none || d.comments {
 		return d.general(data, p, atEOF)
 	}
-	if d.crAt == end-1 {
+	if cr == end-1 {
 		end--
 	}
 	if end == len(data) {
@@ -167,11 +161,34 @@ func (d *decoder) record(data []byte, p int, atEOF bool) (next int, ok bool) {
 	return next, d.plain(data, p, end)
 }
 
-func indexFrom(data []byte, p int, c byte) int {
-	if i := bytes.IndexByte(data[p:], c); i >= 0 {
-		return p + i
+// finder looks for a character some way ahead, so that lines without it cost
+// nothing.
+type finder struct {
+	c byte
+	// at is where the next one stands, or, if found is not set, how far ahead
+	// there is none.
+	at    int
+	found bool
+}
+
+// ahead is how far a finder looks beyond the line.
+const ahead = 16 << 10
+
+// next returns the position of the first one in data[p:end], or end.
+func (f *finder) next(data []byte, p, end int) int {
+	if f.at < p || !f.found && f.at < end {
+		from := p
+		if !f.found {
+			from = max(p, f.at)
+		}
+		to := min(end+ahead, len(data))
+		i := bytes.IndexByte(data[from:to], f.c)
+		f.at, f.found = to, i >= 0
+		if f.found {
+			f.at = from + i
+		}
 	}
-	return len(data)
+	return min(f.at, end)
 }
 
 // plain reads the line data[p:end], which has no quotes and is followed by at
@@ -426,7 +443,10 @@ func (d *decoder) cutQuoted(data []byte, p int, atEOF bool) (text []byte, q int,
 // special returns the position of the next quote or escape, or len(data).
 func (d *decoder) special(data []byte, p int) int {
 	if d.escape == none {
-		return indexFrom(data, p, byte(d.quote))
+		if i := bytes.IndexByte(data[p:], byte(d.quote)); i >= 0 {
+			return p + i
+		}
+		return len(data)
 	}
 	for p < len(data) && int(data[p]) != d.quote && int(data[p]) != d.escape {
 		p++

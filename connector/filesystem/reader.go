@@ -1,0 +1,371 @@
+package filesystem
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/connector"
+	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/types"
+)
+
+// window is how many bytes a chunk is made of at the most, unless a single
+// record is longer. Where a chunk ends depends on this, on the number of rows
+// asked for, and on where it begins: chunks are the same whenever they are read.
+const window = 1 << 20
+
+// reader implements connector.Reader for a split of a file.
+type reader struct {
+	src  *source
+	ctx  *connector.ReaderContext
+	data splitData
+	dec  format.Decoder
+
+	file *os.File
+	in   io.ReadCloser // decompressed, or the file itself
+	// buf[lo:hi] are the bytes that were read and not used up, the first of
+	// which stands at offset pos (decompressed). No byte at or behind end is
+	// read; end is below zero where it is not known. eof is set once all bytes
+	// are in buf.
+	buf      []byte
+	lo, hi   int
+	pos, end int64
+	eof      bool
+	// records is the number of records read before pos.
+	records int64
+
+	makers    []func(int) batch.Vector
+	constants constants
+	room      room
+	lines     lineCounter
+}
+
+func newReader(s *source, ctx *connector.ReaderContext, d splitData, position []byte) (_ *reader, err error) {
+	r := &reader{src: s, ctx: ctx, data: d}
+	if r.dec, err = s.decoder(ctx.Count, r.sample); err != nil {
+		return nil, err
+	}
+	if r.makers, err = s.constantsOf(d); err != nil {
+		return nil, err
+	}
+	if r.file, err = os.Open(d.Path); err != nil {
+		return nil, fmt.Errorf("table %s: %w", s.table.Name, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = r.Close()
+			err = fmt.Errorf("table %s: file %s: %w", s.table.Name, d.Path, err)
+		}
+	}()
+	if err = r.open(position); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// open reads the file's header and goes to the first record.
+func (r *reader) open(position []byte) error {
+	info, err := r.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < r.data.Size {
+		return errShrunk
+	}
+	ext := compression(r.data.Path)
+	r.end = r.data.Size
+	r.in = r.file
+	if ext != "" {
+		r.end = -1
+		if r.in, err = decompress(ext, r.file); err != nil {
+			return err
+		}
+	}
+	r.buf = make([]byte, min(2*window, max(r.data.Size+1, 1<<12)))
+	if h, ok := r.dec.(format.HeaderDecoder); ok {
+		if err := r.header(h); err != nil {
+			return err
+		}
+	}
+	start, end := max(r.pos, r.data.Start), r.end
+	if ext == "" && r.data.End < r.data.Size {
+		if end, err = r.nextLine(r.data.End); err != nil {
+			return err
+		}
+	}
+	switch {
+	case position != nil:
+		if start, r.records, err = parsePosition(position); err != nil {
+			return err
+		}
+	case r.data.Start > r.pos:
+		if start, err = r.nextLine(r.data.Start); err != nil {
+			return err
+		}
+	}
+	return r.seek(start, end, ext != "")
+}
+
+// header reads what stands before the first record of the file.
+func (r *reader) header(h format.HeaderDecoder) error {
+	for {
+		if err := r.fill(r.hi - r.lo + 1); err != nil {
+			return err
+		}
+		used, done, err := h.DecodeHeader(r.buf[r.lo:r.hi], r.eof)
+		if err != nil {
+			return err
+		}
+		if done || r.eof {
+			r.lo += used
+			r.pos += int64(used)
+			return nil
+		}
+		if int64(r.hi-r.lo) > r.src.maxRecord {
+			return r.tooLong()
+		}
+	}
+}
+
+// nextLine returns where the first line begins at offset at or behind it.
+func (r *reader) nextLine(at int64) (int64, error) {
+	var buf [1 << 12]byte
+	for at--; at < r.data.Size; {
+		n, err := r.file.ReadAt(buf[:min(int64(len(buf)), r.data.Size-at)], at)
+		for i, c := range buf[:n] {
+			if c == '\n' {
+				return at + int64(i) + 1, nil
+			}
+		}
+		if err != nil {
+			return 0, unexpected(err)
+		}
+		at += int64(n)
+	}
+	return r.data.Size, nil
+}
+
+// seek makes at the offset of the next byte, and end that of the end.
+// Compressed files are read from their beginning.
+func (r *reader) seek(at, end int64, compressed bool) error {
+	if !compressed {
+		r.end = end
+		if read := r.pos + int64(r.hi-r.lo); at == r.pos && read <= end {
+			r.eof = read == end
+			return nil
+		}
+		r.lo, r.hi, r.eof, r.pos = 0, 0, false, at
+		_, err := r.file.Seek(at, io.SeekStart)
+		return err
+	}
+	for r.pos < at {
+		if r.lo == r.hi {
+			if err := r.fill(1); err != nil {
+				return err
+			}
+			if r.lo == r.hi {
+				return errShrunk
+			}
+		}
+		n := min(int64(r.hi-r.lo), at-r.pos)
+		r.lo += int(n)
+		r.pos += n
+	}
+	return nil
+}
+
+// fill reads until at least n bytes are in the buffer, or all that there are.
+func (r *reader) fill(n int) error {
+	if r.hi-r.lo >= n || r.eof {
+		return nil
+	}
+	if r.lo > 0 {
+		copy(r.buf, r.buf[r.lo:r.hi])
+		r.lo, r.hi = 0, r.hi-r.lo
+	}
+	if n > len(r.buf) {
+		r.buf = append(make([]byte, 0, 2*n), r.buf[:r.hi]...)[:2*n]
+	}
+	for r.hi < n && !r.eof {
+		room := r.buf[r.hi:]
+		if r.end >= 0 {
+			room = room[:min(int64(len(room)), r.end-r.pos-int64(r.hi))]
+		}
+		if len(room) == 0 {
+			r.eof = true
+			break
+		}
+		k, err := r.in.Read(room)
+		r.hi += k
+		switch {
+		case err == io.EOF && r.end >= 0 && r.pos+int64(r.hi) < r.end:
+			return errShrunk
+		case err == io.EOF:
+			r.eof = true
+		case err != nil:
+			return fmt.Errorf("cannot be read behind byte %d: %w", r.pos+int64(r.hi), err)
+		}
+	}
+	if r.end >= 0 && r.pos+int64(r.hi-r.lo) >= r.end {
+		r.eof = true
+	}
+	return nil
+}
+
+// Read implements connector.Reader.
+func (r *reader) Read(max int) (connector.Chunk, error) {
+	c, err := r.read(max)
+	if err != nil && !errors.As(err, new(*recordError)) {
+		err = fmt.Errorf("table %s: file %s: %w", r.src.table.Name, r.data.Path, err)
+	}
+	return c, err
+}
+
+func (r *reader) read(max int) (connector.Chunk, error) {
+	for size := window; ; size *= 2 {
+		if err := r.fill(size); err != nil {
+			return connector.Chunk{}, err
+		}
+		data := r.buf[r.lo:min(r.hi, r.lo+size)]
+		if len(data) == 0 {
+			return connector.Chunk{Position: r.position(), Status: connector.End}, nil
+		}
+		all := r.eof && len(data) == r.hi-r.lo
+		dst := r.room.batch(r.src.decoded, max, len(data))
+		used, records, err := r.dec.Decode(data, all, dst, max)
+		if err != nil {
+			return connector.Chunk{}, r.located(err)
+		}
+		if used == 0 {
+			if int64(len(data)) >= r.src.maxRecord || all {
+				return connector.Chunk{}, r.tooLong()
+			}
+			continue
+		}
+		r.room.learn(dst)
+		r.lo += used
+		r.pos += int64(used)
+		r.records += int64(records)
+		c := connector.Chunk{Position: r.position()}
+		if r.eof && r.lo == r.hi {
+			c.Status = connector.End
+		}
+		if dst.Size() > 0 {
+			c.Batch = r.src.assemble(dst, &r.constants, r.makers)
+		}
+		return c, nil
+	}
+}
+
+func (r *reader) tooLong() error {
+	return fmt.Errorf("the record at byte %d is longer than %d bytes; if that is right, set %q", r.pos, r.src.maxRecord, optMaxRecord)
+}
+
+// position is where to go on: the offset of the next byte and the number of
+// records before it in the split.
+func (r *reader) position() []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(r.pos)), uint64(r.records))
+}
+
+func parsePosition(b []byte) (pos, records int64, err error) {
+	p, n := binary.Uvarint(b)
+	if n <= 0 {
+		return 0, 0, fmt.Errorf("bad position %x", b)
+	}
+	k, m := binary.Uvarint(b[n:])
+	if m <= 0 {
+		return 0, 0, fmt.Errorf("bad position %x", b)
+	}
+	return int64(p), int64(k), nil
+}
+
+// Close implements connector.Reader.
+func (r *reader) Close() error {
+	var err error
+	if r.in != nil && r.in != io.ReadCloser(r.file) {
+		err = r.in.Close()
+	}
+	return errors.Join(err, r.file.Close())
+}
+
+// recordError is the error of a record, which says where it stands.
+type recordError struct {
+	place string
+	err   *format.RecordError
+}
+
+// Error implements error.
+func (e *recordError) Error() string { return e.place + ": " + e.err.Error() }
+
+// Unwrap returns the error of the format.
+func (e *recordError) Unwrap() error { return e.err }
+
+// located adds the place in the file to the error of a record.
+func (r *reader) located(err error) error {
+	var re *format.RecordError
+	if !errors.As(err, &re) {
+		return err
+	}
+	line, lineErr := r.lines.at(r.data.Path, r.pos)
+	if lineErr != nil {
+		return &recordError{place: fmt.Sprintf("%s: near byte %d", r.data.Path, r.pos), err: re}
+	}
+	return &recordError{place: fmt.Sprintf("%s:%d", r.data.Path, line+int64(re.Line)), err: re}
+}
+
+// sample passes the example of a skipped record on with its place in the file.
+func (r *reader) sample(name string, text func() string) {
+	if r.ctx.Sample == nil {
+		return
+	}
+	r.ctx.Sample(name, func() string {
+		at := r.pos
+		if l, ok := r.dec.(format.Located); ok {
+			at += int64(l.Offset())
+		}
+		line, err := r.lines.at(r.data.Path, at)
+		if err != nil {
+			return fmt.Sprintf("%s: near byte %d: %s", r.data.Path, at, text())
+		}
+		return fmt.Sprintf("%s:%d: %s", r.data.Path, line, text())
+	})
+}
+
+// room makes batches that are large enough for a chunk, by what the last one
+// took, so that columns need not grow.
+type room struct {
+	rows  int
+	bytes []int
+}
+
+func (m *room) batch(s *types.Schema, max, size int) *batch.Batch {
+	n := min(max, batch.DefaultSize)
+	if m.rows > 0 {
+		n = min(n, m.rows+m.rows/8+16)
+	} else {
+		n = min(n, size/16+16)
+	}
+	b := batch.NewBatch(s, n)
+	for i := range m.bytes {
+		if m.bytes[i] > 0 {
+			b.Cols[i] = batch.NewBytes(s.Fields[i].Type, n, m.bytes[i]+m.bytes[i]/8+64)
+		}
+	}
+	return b
+}
+
+func (m *room) learn(b *batch.Batch) {
+	m.rows = b.Size()
+	if m.bytes == nil {
+		m.bytes = make([]int, len(b.Cols))
+	}
+	for i, v := range b.Cols {
+		if v, ok := v.(*batch.Bytes); ok {
+			m.bytes[i] = len(v.Data)
+		}
+	}
+}
