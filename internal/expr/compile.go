@@ -71,6 +71,9 @@ func (c *compiler) key(e Expr, kids []node) string {
 	case *Col:
 		fmt.Fprintf(&b, "col %d", e.Index)
 	case *Lit:
+		if e.Type().Kind == types.Null {
+			return "lit NULL"
+		}
 		return "lit " + e.Type().String() + " " + string(batch.AppendValue(nil, e.Value, 0))
 	case *Call:
 		fmt.Fprintf(&b, "call %p %s", e.Def, e.Typ)
