@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/millstream-io/millstream/fn"
-	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/types"
@@ -182,13 +181,11 @@ func (b *Binder) nullIf(c *ast.Call, args []expr.Expr) expr.Expr {
 	if !b.arity(c, 2, 2) {
 		return nil
 	}
-	eq := b.applyNamed(c.Pos(), "=", positions(c.Args), args[0], args[1])
+	args = typedNulls(args)
+	eq := b.applyNamed(c.Pos(), "=", positions(c.Args), args...)
 	if eq == nil {
 		return nil
 	}
 	null := expr.Null(args[0].Type())
 	return b.newCase(c.Pos(), []expr.Expr{eq}, []expr.Expr{null}, args[0])
 }
-
-// noPos is the place of what was not written.
-var noPos diag.Pos

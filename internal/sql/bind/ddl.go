@@ -84,9 +84,6 @@ func (d *tableDef) columns(c *ast.CreateTable) {
 			if out.Type = d.b.Type(col.Type); !out.Type.IsValid() {
 				continue
 			}
-			if zero := out.Type; (zero.IsChar() || zero.IsBinary()) && zero.Length == 0 {
-				d.b.errorf(col.Type.Pos(), "the length of %s must be at least 1", zero.Kind)
-			}
 		}
 		d.add(out)
 	}
@@ -208,9 +205,6 @@ func (d *tableDef) partitions(c *ast.CreateTable) {
 			d.b.unknown(id.Pos(), id.Name, d.table.Physical().Names(), "PARTITIONED BY: the table has no physical column %q", id.Name)
 		}
 	}
-	if len(d.table.PartitionedBy) > 0 && len(d.table.PartitionedBy) == len(d.table.Physical().Fields) {
-		d.b.errorf(c.PartitionedBy[0].Pos(), "a table needs a column that it is not PARTITIONED BY")
-	}
 }
 
 // watermark settles WATERMARK FOR.
@@ -227,7 +221,8 @@ func (d *tableDef) watermark(c *ast.CreateTable) {
 			return
 		}
 		if len(ws.Column.Parts) > 1 {
-			d.b.unsupported(ws.Column.Pos(), "a field of a ROW as event time")
+			d.b.errorf(ws.Column.Pos(), "WATERMARK: event time must be a column of the table, not a field of one").
+				WithHint("define a computed column of the field")
 			return
 		}
 		if w = d.bindWatermark(ws); w == nil {
@@ -269,6 +264,10 @@ func (d *tableDef) bindWatermark(ws *ast.Watermark) *catalog.Watermark {
 		d.b.errorf(ws.Expr.Pos(), "WATERMARK: the expression is %s, but must be a TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p from 0 to 3", article(w.Type))
 		return nil
 	}
+	if w.Type.Kind != col.Type.Kind {
+		d.b.errorf(ws.Expr.Pos(), "WATERMARK: the expression is %s, but column %q is %s", article(w.Type), name, article(col.Type))
+		return nil
+	}
 	return w
 }
 
@@ -289,11 +288,7 @@ func (b *Binder) CreateView(c *ast.CreateView) (*catalog.View, error) {
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	n, err := b.result(rel, c.Query)
-	if err != nil {
-		return nil, err
-	}
-	v.Schema = schemaOf(n.Schema())
+	v.Schema = schemaOf(rel.node.Schema())
 	if len(c.Columns) > 0 {
 		if len(c.Columns) != len(v.Schema.Fields) {
 			b.errorf(c.Columns[0].Pos(), "the view names %d columns, but its query has %d", len(c.Columns), len(v.Schema.Fields))

@@ -244,6 +244,38 @@ func (b *Binder) binaryOp(s *scope, e *ast.Binary) expr.Expr {
 	return b.applyNamed(e.OpPos, e.Op, nil, args...)
 }
 
+// comparison binds a comparison that is a condition, where NULL may stand without a type.
+func (b *Binder) comparison(s *scope, e *ast.Binary) expr.Expr {
+	args := b.exprs(s, []ast.Expr{e.L, e.R})
+	if args == nil {
+		return nil
+	}
+	return b.applyNamed(e.OpPos, e.Op, nil, typedNulls(args)...)
+}
+
+func isComparison(op string) bool {
+	switch op {
+	case "=", "<>", "<", "<=", ">", ">=":
+		return true
+	}
+	return false
+}
+
+// typedNulls gives NULLs without a type that of the first operand that has one.
+func typedNulls(args []expr.Expr) []expr.Expr {
+	i := slices.IndexFunc(args, func(a expr.Expr) bool { return a.Type().Kind != types.Null })
+	if i < 0 {
+		return args
+	}
+	out := slices.Clone(args)
+	for k, a := range out {
+		if a.Type().Kind == types.Null {
+			out[k] = expr.Null(args[i].Type().Plain())
+		}
+	}
+	return out
+}
+
 // logic binds a chain of ANDs, or of ORs, as one node.
 func (b *Binder) logic(s *scope, e *ast.Binary) expr.Expr {
 	var operands []ast.Expr
@@ -281,7 +313,12 @@ func (b *Binder) checked(pos diag.Pos) func(expr.Expr, error) expr.Expr {
 
 // condition binds a BOOLEAN; what names the place for the message.
 func (b *Binder) condition(s *scope, e ast.Expr, what string) expr.Expr {
-	x := b.expr(s, e)
+	var x expr.Expr
+	if cmp, is := e.(*ast.Binary); is && isComparison(cmp.Op) {
+		x = b.comparison(s, cmp)
+	} else {
+		x = b.expr(s, e)
+	}
 	if x == nil {
 		return nil
 	}
@@ -317,6 +354,7 @@ func (b *Binder) between(s *scope, e *ast.Between) expr.Expr {
 	if args == nil {
 		return nil
 	}
+	args = typedNulls(args)
 	within := func(lo, hi expr.Expr, loPos, hiPos diag.Pos) expr.Expr {
 		left := b.applyNamed(e.Pos(), ">=", []diag.Pos{e.X.Pos(), loPos}, args[0], lo)
 		right := b.applyNamed(e.Pos(), "<=", []diag.Pos{e.X.Pos(), hiPos}, args[0], hi)

@@ -2,17 +2,18 @@ package bind
 
 import (
 	"encoding/hex"
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -37,12 +38,26 @@ func (b *Binder) number(n *ast.NumberLit, negative bool) expr.Expr {
 	if frac == "" {
 		return b.integer(n.Pos(), strings.TrimSuffix(digits, "."))
 	}
-	significant := strings.TrimLeft(whole+frac, "0")
-	if _, err := strconv.ParseInt("0"+significant, 10, 64); err != nil {
+	if _, err := strconv.ParseInt("0"+whole+frac, 10, 64); err != nil {
 		b.errorf(n.Pos(), "the number %s has too many digits", digits).WithHint("write it as CAST('%s' AS DECIMAL(p, s))", digits)
 		return nil
 	}
-	return b.parsed(n.Pos(), digits, types.DecimalOf(max(len(significant), len(frac)), len(frac)))
+	// A zero before the point counts as a digit, zeros before that do not.
+	before := len(strings.TrimLeft(whole, "0"))
+	if before == 0 && whole != "" {
+		before = 1
+	}
+	return b.decimalLit(digits, before+len(frac), len(frac))
+}
+
+// decimalLit makes a DECIMAL whose unscaled value fits a BIGINT.
+func (b *Binder) decimalLit(digits string, precision, scale int) expr.Expr {
+	t := types.DecimalOf(precision, scale).NotNull()
+	v, _ := text.ParseDecimal([]byte(digits), precision, scale)
+	if t.Phys() == types.PhysI64 {
+		return expr.NewLit(&batch.Fixed[int64]{Typ: t, Values: []int64{int64(v.Lo)}})
+	}
+	return expr.NewLit(&batch.Fixed[types.Int128]{Typ: t, Values: []types.Int128{v}})
 }
 
 func (b *Binder) integer(pos diag.Pos, digits string) expr.Expr {
@@ -55,19 +70,6 @@ func (b *Binder) integer(pos diag.Pos, digits string) expr.Expr {
 		return expr.Int(int32(i))
 	}
 	return expr.BigInt(i)
-}
-
-// parsed makes a constant of a type from the text that CAST reads.
-func (b *Binder) parsed(pos diag.Pos, text string, t types.Type) expr.Expr {
-	c, err := expr.NewCast(stringLit(text), t.NotNull(), false, b.Env)
-	if err == nil {
-		if lit, ok := expr.Fold(c, b.Env).(*expr.Lit); ok {
-			return lit
-		}
-		err = fmt.Errorf("it cannot be read")
-	}
-	b.errorf(pos, "%s is no %s: %v", quoteText(text), t, err)
-	return nil
 }
 
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -94,40 +96,103 @@ func (b *Binder) binary(n *ast.BinaryLit) expr.Expr {
 	return bytesLit(types.CharOf(types.Binary, len(data)), data)
 }
 
+// temporalForms are the texts of temporal literals; the groups are year, month and day, and hour, minute, second and
+// fraction.
 var temporalForms = map[string]*regexp.Regexp{
-	"DATE":      regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`),
-	"TIME":      regexp.MustCompile(`^\d{1,2}:\d{1,2}:\d{1,2}(\.\d+)?$`),
-	"TIMESTAMP": regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{1,2}:\d{1,2}(\.\d+)?$`),
+	"DATE":          regexp.MustCompile(`^(\d{1,4})-(\d{1,2})-(\d{1,2})$`),
+	"TIME":          regexp.MustCompile(`^(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d*))?$`),
+	"TIMESTAMP":     regexp.MustCompile(`^(\d{1,4})-(\d{1,2})-(\d{1,2})(?: +(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d*))?)?$`),
+	"TIMESTAMP_LTZ": regexp.MustCompile(`^(\d{1,4})-(\d{1,2})-(\d{1,2})(?: +(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d*))?)?$`),
 }
 
-var temporalHints = map[string]string{
-	"DATE": "2024-12-31", "TIME": "23:59:59", "TIMESTAMP": "2024-12-31 23:59:59",
+// temporalExamples show how temporal literals are written.
+var temporalExamples = map[string]string{
+	"DATE": "DATE '2024-12-31'", "TIME": "TIME '23:59:59'", "TIMESTAMP": "TIMESTAMP '2024-12-31 23:59:59'",
+	"TIMESTAMP_LTZ": "TIMESTAMP WITH LOCAL TIME ZONE '2024-12-31 23:59:59'",
 }
 
-// temporal binds DATE '..', TIME '..' and TIMESTAMP '..'; the digits of the fraction are the type's precision.
+// temporalLit binds DATE '..', TIME '..' and TIMESTAMP '..'; the digits of the fraction are the type's precision.
 func (b *Binder) temporalLit(n *ast.TemporalLit) expr.Expr {
 	form, ok := temporalForms[n.Type]
 	if !ok {
 		b.unsupported(n.Pos(), "a literal of type "+n.Type)
 		return nil
 	}
-	text := n.Text.Value
-	if !form.MatchString(text) {
-		b.errorf(n.Text.Pos(), "%s is no %s", quoteText(text), n.Type).WithHint("write it as %s '%s'", n.Type, temporalHints[n.Type])
+	groups := form.FindStringSubmatch(n.Text.Value)
+	if groups == nil {
+		b.badTemporal(n)
 		return nil
 	}
-	_, frac, _ := strings.Cut(text, ".")
-	if len(frac) > 9 {
-		b.errorf(n.Text.Pos(), "the fraction of %s has more than 9 digits", quoteText(text))
+	days, groups, ok := 0, groups[1:], true
+	if n.Type != "TIME" {
+		days, ok = literalDays(groups)
+		groups = groups[3:]
+	}
+	ms, ns, precision := int64(0), 0, 0
+	if ok && n.Type != "DATE" {
+		ms, ns, precision, ok = literalTime(groups)
+	}
+	if !ok {
+		b.badTemporal(n)
 		return nil
 	}
 	switch n.Type {
 	case "DATE":
-		return b.parsed(n.Text.Pos(), text, types.Of(types.Date))
+		return expr.NewLit(&batch.Fixed[int32]{Typ: types.Of(types.Date).NotNull(), Values: []int32{int32(days)}})
 	case "TIME":
-		return b.parsed(n.Text.Pos(), text, types.TimeOf(types.Time, len(frac)))
+		t := types.TimeOf(types.Time, min(precision, 3)).NotNull()
+		return expr.NewLit(&batch.Fixed[int32]{Typ: t, Values: []int32{int32(ms)}})
+	case "TIMESTAMP":
+		return timestampLit(types.TimeOf(types.Timestamp, precision), int64(days)*86400_000+ms, ns)
 	}
-	return b.parsed(n.Text.Pos(), text, types.TimeOf(types.Timestamp, len(frac)))
+	wall := time.UnixMilli(int64(days)*86400_000 + ms).UTC()
+	utc := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), b.Env.Zone)
+	return timestampLit(types.TimeOf(types.TimestampLTZ, precision), utc.UnixMilli(), ns)
+}
+
+func (b *Binder) badTemporal(n *ast.TemporalLit) {
+	b.errorf(n.Text.Pos(), "%s is no %s", quoteText(n.Text.Value), n.Type).WithHint("write it as %s", temporalExamples[n.Type])
+}
+
+func timestampLit(t types.Type, ms int64, ns int) expr.Expr {
+	t = t.NotNull()
+	if t.Phys() == types.PhysI64 {
+		return expr.NewLit(&batch.Fixed[int64]{Typ: t, Values: []int64{ms}})
+	}
+	return expr.NewLit(&batch.Fixed[types.TS]{Typ: t, Values: []types.TS{{Ms: ms, Ns: int32(ns)}}})
+}
+
+// literalDays reads year, month and day, which must exist.
+func literalDays(groups []string) (int, bool) {
+	y, m, d := digits(groups[0]), digits(groups[1]), digits(groups[2])
+	if y < 1 || m < 1 || m > 12 || d < 1 || d > text.DaysInMonth(y, m) {
+		return 0, false
+	}
+	return text.DaysFromCivil(y, m, d), true
+}
+
+// literalTime reads hour, minute, second and fraction, as milliseconds and the nanoseconds within; groups are empty for a date
+// alone. Digits behind the ninth of the fraction are cut off.
+func literalTime(groups []string) (ms int64, ns, precision int, ok bool) {
+	if groups[0] == "" {
+		return 0, 0, 0, true
+	}
+	h, m, s := digits(groups[0]), digits(groups[1]), digits(groups[2])
+	if h > 23 || m > 59 || s > 59 {
+		return 0, 0, 0, false
+	}
+	frac := groups[3][:min(len(groups[3]), 9)]
+	nanos := digits((frac + "000000000")[:9])
+	return int64(h*3600+m*60+s)*1000 + int64(nanos/1_000_000), nanos % 1_000_000, len(frac), true
+}
+
+// digits reads a text of digits.
+func digits(s string) int {
+	n := 0
+	for _, c := range s {
+		n = n*10 + int(c-'0')
+	}
+	return n
 }
 
 // intervalForms are the texts of the ranges of days and smaller units; the groups are in the order of the units.
@@ -171,16 +236,17 @@ func (b *Binder) intervalLit(n *ast.IntervalLit) expr.Expr {
 	if !t.IsValid() {
 		return nil
 	}
-	text := strings.TrimSpace(n.Text.Value)
+	value := strings.TrimSpace(n.Text.Value)
 	negative := n.Negative
-	if rest, ok := strings.CutPrefix(text, "-"); ok {
-		text, negative = rest, !negative
+	if rest, ok := strings.CutPrefix(value, "-"); ok {
+		value, negative = rest, !negative
 	} else {
-		text = strings.TrimPrefix(text, "+")
+		value = strings.TrimPrefix(value, "+")
 	}
-	v, ok := intervalValue(text, t.Unit)
+	v, ok := intervalValue(value, t)
 	if !ok {
-		b.errorf(n.Text.Pos(), "%s is no interval of %s", quoteText(n.Text.Value), qualifierText(&n.Qualifier))
+		b.errorf(n.Text.Pos(), "%s is no interval of %s", quoteText(n.Text.Value), qualifierText(&n.Qualifier)).
+			WithHint("the first unit may have %d digits; for more, write %s(n)", t.Precision, n.Qualifier.From)
 		return nil
 	}
 	switch n.Qualifier.From {
@@ -220,16 +286,20 @@ func qualifierText(q *ast.IntervalQualifier) string {
 	return q.From
 }
 
-// intervalValue reads the text of an interval, without sign, as months or milliseconds.
-func intervalValue(text string, unit types.IntervalUnit) (int64, bool) {
-	groups := intervalForms[unit].FindStringSubmatch(text)
-	if groups == nil {
+// intervalValue reads the text of an interval, without sign, as months or milliseconds,
+// whose first unit has no more digits than the type allows.
+func intervalValue(value string, t types.Type) (int64, bool) {
+	groups := intervalForms[t.Unit].FindStringSubmatch(value)
+	if groups == nil || len(groups[1]) > int(t.Precision) {
 		return 0, false
 	}
 	total := int64(0)
-	for i, scale := range intervalScales[unit] {
+	for i, scale := range intervalScales[t.Unit] {
 		g := groups[i+1]
 		if scale[0] < 0 {
+			if len(g) > int(t.Scale) {
+				return 0, false
+			}
 			g = (g + "000")[:3]
 			scale[0] = 1
 		}

@@ -114,7 +114,9 @@ func (b *Binder) decimal(t *ast.TypeName) types.Type {
 	if len(t.Args) > 1 {
 		s = t.Args[1]
 	}
-	if p < 1 || p > types.MaxPrecision {
+	// Flink takes a larger precision for the largest.
+	p = min(p, types.MaxPrecision)
+	if p < 1 {
 		b.errorf(t.Pos(), "the precision of DECIMAL must be from 1 to %d, not %d", types.MaxPrecision, p)
 		return types.Type{}
 	}

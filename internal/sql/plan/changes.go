@@ -103,13 +103,10 @@ func (c *Changes) sink(n *Sink, in, takes connector.Modes) {
 // several keys may then meet in one.
 func (c *Changes) conflicts(n *Sink, in, takes connector.Modes) {
 	table := n.Table.Path.Name
-	if n.Table.PrimaryKey == nil {
+	if n.Table.PrimaryKey == nil || !takes.Upsert {
 		if n.OnConflict != "" {
-			c.Errors.Errorf(n.Pos, "ON CONFLICT needs a table with a PRIMARY KEY, but %s has none", table)
+			c.Errors.Errorf(n.Pos, "ON CONFLICT needs a table that is written by its PRIMARY KEY, which %s is not", table)
 		}
-		return
-	}
-	if !takes.Upsert {
 		return
 	}
 	same := c.sameKey(n)
