@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/millstream-io/millstream/batch"
@@ -354,19 +355,19 @@ func TestFilesOffTheTask(t *testing.T) {
 		db := mustOpen(t, Config{Name: "test", Parallelism: 1, Backend: backend, FS: fsys, Dir: "state"})
 		table := mustTable(t, db, pairSpec)
 		var last chan Part
+		var done sync.WaitGroup
 		for i := range int64(20) {
 			put(t, db, table, 0, numbers(i*50, i*50+100), i)
 			s := snapshot(t, db, i)
-			last = make(chan Part, 1)
-			go func(done chan Part) {
-				defer close(done)
-				done <- keep(t, fsys, s, fmt.Sprintf("checkpoint-%d", i))
-			}(last)
+			parts := make(chan Part, 1)
+			last = parts
+			done.Go(func() { parts <- keep(t, fsys, s, fmt.Sprintf("checkpoint-%d", i)) })
 			put(t, db, table, i, numbers(0, 30), 1000)
 			if err := table.Drop(i - 2); err != nil {
 				t.Fatal(err)
 			}
 		}
+		done.Wait()
 		part := <-last
 		put(t, db, table, 0, numbers(0, 5000), 0)
 		if err := db.Close(); err != nil {

@@ -57,8 +57,7 @@ func (s *space) Upsert(k *Keys, slots []int32) ([]int32, error) {
 // compared. Rows whose slot has another key, one in millions, are done singly.
 func (s *space) upsert(k *Keys, slots []int32) []int32 {
 	t := s.t
-	n := &t.fresh
-	n.reset()
+	t.fresh, t.recycled = t.fresh[:0], t.recycled[:0]
 	at := 0
 	if s.index == nil {
 		at = s.insertSmall(k, slots)
@@ -66,17 +65,17 @@ func (s *space) upsert(k *Keys, slots []int32) []int32 {
 	if at < len(k.Rows) {
 		s.insertHashed(k, slots, at)
 	}
-	t.storeKeys(k, n)
+	t.storeKeys(k, slots, t.fresh)
 	if bad := t.compare(k, slots); len(bad) > 0 {
 		s.insertUnsure(k, slots, bad)
 	}
-	if len(n.at) > 0 {
+	if len(t.fresh) > 0 {
 		for _, c := range t.vals {
-			reset(c, n.recycled)
+			reset(c, t.recycled)
 		}
 		s.listed()
 	}
-	return n.at
+	return t.fresh
 }
 
 // insertSmall works through the rows until the space is no longer small, and
@@ -86,7 +85,7 @@ func (s *space) insertSmall(k *Keys, slots []int32) int {
 		low := uint32(k.Hash[r])
 		slot := s.findSmall(low)
 		if slot < 0 {
-			if slot = s.add(low, int32(i), r); s.rows > smallSpace {
+			if slot = s.add(low, int32(i)); s.rows > smallSpace {
 				s.makeIndex()
 				slots[i] = slot
 				return i + 1
@@ -119,10 +118,10 @@ func (s *space) insertHashed(k *Keys, slots []int32, from int) {
 		for {
 			x := index[p]
 			if x == 0 {
-				slot := s.add(low, int32(from+i), r)
+				slot := s.add(low, int32(from+i))
 				out[i] = slot
 				index[p] = entry(low, slot)
-				if int(s.rows)*4 > len(index)*3 {
+				if int(s.rows)*2 > len(index) {
 					s.growIndex()
 					index = s.index
 					mask = uint32(len(index) - 1)
@@ -140,30 +139,28 @@ func (s *space) insertHashed(k *Keys, slots []int32, from int) {
 
 // insertUnsure finds or makes the rows at the indexes bad one by one.
 func (s *space) insertUnsure(k *Keys, slots, bad []int32) {
-	n := &s.t.fresh
+	t := s.t
 	slices.Sort(bad)
-	before := len(n.at)
+	before := len(t.fresh)
 	for _, i := range bad {
 		if slots[i] = s.findExact(k, i); slots[i] >= 0 {
 			continue
 		}
-		r := k.Rows[i]
-		low := uint32(k.Hash[r])
-		slot := s.add(low, i, r)
+		low := uint32(k.Hash[k.Rows[i]])
+		slot := s.add(low, i)
 		slots[i] = slot
 		if s.index != nil {
 			s.enter(low, slot)
-			if int(s.rows)*4 > len(s.index)*3 {
+			if int(s.rows)*2 > len(s.index) {
 				s.growIndex()
 			}
 		} else if s.rows > smallSpace {
 			s.makeIndex()
 		}
-		last := len(n.at) - 1
-		s.t.storeKeys(k, &newRows{slots: n.slots[last:], rows: n.rows[last:]})
+		t.storeKeys(k, slots, t.fresh[len(t.fresh)-1:])
 	}
-	if len(n.at) > before {
-		slices.Sort(n.at)
+	if len(t.fresh) > before {
+		slices.Sort(t.fresh)
 	}
 }
 
@@ -231,13 +228,16 @@ func (s *space) findExact(k *Keys, i int32) int32 {
 
 func entry(low uint32, slot int32) uint64 { return uint64(low)<<32 | uint64(uint32(slot+1)) }
 
-// add takes a slot for a new row, the row r of a batch of keys, which is its
-// i-th. The index is up to the caller.
-func (s *space) add(low uint32, i, r int32) int32 {
+// add takes a slot for a new row, the i-th of a batch of keys. The index is up
+// to the caller.
+func (s *space) add(low uint32, i int32) int32 {
 	slot, recycled := s.takeSlot()
 	t := s.t
 	*t.meta.at(slot) = slotMeta{low: low, owner: s.id}
-	t.fresh.add(i, r, slot, recycled)
+	t.fresh = append(t.fresh, i)
+	if recycled {
+		t.recycled = append(t.recycled, slot)
+	}
 	*t.flags.at(slot) = t.newFlags
 	if t.newFlags&dirty != 0 {
 		t.dirty = append(t.dirty, slot)
@@ -298,9 +298,15 @@ func (s *space) enter(low uint32, slot int32) {
 	s.index[p] = entry(low, slot)
 }
 
+// growIndex doubles the index, or makes it as large as that of the space that
+// went last, if the two seem to be alike.
 func (s *space) growIndex() {
 	old := s.index
-	index := s.t.indexes.get(2 * len(old))
+	size := 2 * len(old)
+	if like := s.t.indexes.last; like > size && like <= 4*size {
+		size = like
+	}
+	index := s.t.indexes.get(size)
 	mask := uint32(len(index) - 1)
 	for _, x := range old {
 		if x == 0 {

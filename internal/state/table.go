@@ -42,28 +42,12 @@ type table struct {
 	// hand is where the clock of eviction stands.
 	hand int32
 
-	fresh  newRows
-	bad    []int32
-	one    [1]int32
-	oneRow [1]int32
-}
-
-// newRows are the rows that an Upsert makes: their indexes in the batch of
-// keys, their positions in its columns, their slots, and those of the slots
-// that were in use before.
-type newRows struct{ at, rows, slots, recycled []int32 }
-
-func (n *newRows) reset() {
-	n.at, n.rows, n.slots, n.recycled = n.at[:0], n.rows[:0], n.slots[:0], n.recycled[:0]
-}
-
-func (n *newRows) add(at, row, slot int32, recycled bool) {
-	n.at = append(n.at, at)
-	n.rows = append(n.rows, row)
-	n.slots = append(n.slots, slot)
-	if recycled {
-		n.recycled = append(n.recycled, slot)
-	}
+	// fresh and recycled are the rows that the last Upsert has made: their
+	// indexes in the batch of keys, and the slots that were in use before.
+	fresh, recycled []int32
+	// rowBuf, slotBuf, bad, one and oneRow are scratch.
+	rowBuf, slotBuf, bad []int32
+	one, oneRow          [1]int32
 }
 
 func newTable(db *DB, spec Spec, id uint16) *table {
@@ -170,6 +154,7 @@ func (t *table) releaseMemory(s *space) {
 		t.alloc.release(e)
 	}
 	if s.index != nil {
+		t.indexes.last = len(s.index)
 		t.indexes.put(s.index)
 	}
 	s.ext, s.free, s.index = s.ext[:0], s.free[:0], nil
@@ -222,14 +207,20 @@ func (t *table) growTo(n int) {
 	}
 }
 
-// storeKeys writes the keys of new rows.
-func (t *table) storeKeys(k *Keys, n *newRows) {
-	if len(n.slots) == 0 {
+// storeKeys writes the keys of new rows, those at the given indexes of k.
+func (t *table) storeKeys(k *Keys, slots, at []int32) {
+	if len(at) == 0 {
 		return
 	}
-	for i, c := range t.keys {
-		c.Set(n.slots, k.Cols[i], n.rows)
+	rowBuf, slotBuf := t.rowBuf[:0], t.slotBuf[:0]
+	for _, i := range at {
+		rowBuf = append(rowBuf, k.Rows[i])
+		slotBuf = append(slotBuf, slots[i])
 	}
+	for i, c := range t.keys {
+		c.Set(slotBuf, k.Cols[i], rowBuf)
+	}
+	t.rowBuf, t.slotBuf = rowBuf, slotBuf
 }
 
 // compare returns the indexes of the rows whose slots have other keys.
@@ -290,8 +281,9 @@ func (t *table) memBytes() int {
 // follow each other are alike.
 type indexPool struct {
 	free [32][][]uint64
-	// words is the size of all indexes in use or kept.
-	words int
+	// words is the size of all indexes in use or kept, last that of the space
+	// that went last.
+	words, last int
 }
 
 func (p *indexPool) get(size int) []uint64 {
