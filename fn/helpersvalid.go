@@ -38,9 +38,11 @@ func WithValid(v batch.Vector, valid batch.Bitmap) batch.Vector {
 		c := *v
 		c.Valid = valid
 		return &c
-	case *batch.Row:
-		c := *v
-		c.Valid = valid
+	case *batch.Row: // a field of a null row is null as well
+		c := batch.Row{Typ: v.Typ, Cols: make([]batch.Vector, len(v.Cols)), N: v.N, Valid: valid}
+		for i, col := range v.Cols {
+			c.Cols[i] = WithValid(col, col.Validity().And(valid, v.N))
+		}
 		return &c
 	}
 	return v // NULL

@@ -120,13 +120,13 @@ func bindMap(c *Call) (*Bound, error) {
 		}
 		keys, offsets := interleave(key, rows, k)
 		vals, _ := interleave(val, rows, v)
-		return dedupe(&batch.Map{Typ: t, Offsets: offsets, Keys: keys, Vals: vals}), nil
+		return UniqueKeys(&batch.Map{Typ: t, Offsets: offsets, Keys: keys, Vals: vals}), nil
 	}
 	return b, nil
 }
 
-// dedupe keeps of equal keys of a map the last entry, at the place of the first.
-func dedupe(m *batch.Map) *batch.Map {
+// UniqueKeys keeps of equal keys of a map the last entry, at the place of the first.
+func UniqueKeys(m *batch.Map) *batch.Map {
 	equal := EqualTo(m.Keys, m.Keys)
 	n := m.Len()
 	keep, offsets := make([]int32, 0, m.Keys.Len()), make([]int32, n+1)

@@ -265,8 +265,5 @@ func (n *fieldNode) eval(r *run, s *scope) (batch.Vector, error) {
 	if !col.Type().Equal(n.typ) {
 		col = col.WithType(n.typ)
 	}
-	if row.Valid != nil {
-		col = fn.WithValid(col, col.Validity().And(row.Valid, row.N))
-	}
 	return col, nil
 }

@@ -54,8 +54,10 @@ func describe(a Expr, symbol string, env *fn.Env) fn.Arg {
 		return fn.Arg{Type: types.Of(types.Symbol), Symbol: symbol}
 	}
 	arg := fn.Arg{Type: a.Type(), Implicit: a.Type().Kind == types.Null}
-	if lit, ok := Fold(a, env).(*Lit); ok {
-		arg.Const = lit.Value
+	if Constant(a) {
+		if lit, ok := Fold(a, env).(*Lit); ok {
+			arg.Const = lit.Value
+		}
 	}
 	return arg
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // ParseDate reads a DATE: 2024-02-29, 2024-2-9, 2024-2 and 2024 for the first of
-// a month or year, with a space and anything behind it. Years are 1 to 9999.
+// a month or year, with a space and anything behind it. Years are 0 to 9999.
 func ParseDate(b []byte) (days int32, ok bool) {
 	if i := bytes.IndexByte(b, ' '); i > 0 {
 		b = b[:i]
@@ -34,7 +34,7 @@ func ParseDate(b []byte) (days int32, ok bool) {
 var dash = []byte{'-'}
 
 func validDate(y, m, d int) bool {
-	return y >= 1 && y <= 9999 && m >= 1 && m <= 12 && d >= 1 && d <= DaysInMonth(y, m)
+	return y <= 9999 && m >= 1 && m <= 12 && d >= 1 && d <= DaysInMonth(y, m)
 }
 
 // number reads digits with space around them.
