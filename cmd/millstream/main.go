@@ -8,6 +8,7 @@ import (
 
 	// Connectors and formats: one line each.
 	_ "github.com/millstream-io/millstream/connector/checksum"
+	_ "github.com/millstream-io/millstream/connector/filesystem"
 	_ "github.com/millstream-io/millstream/connector/nexmark"
 	_ "github.com/millstream-io/millstream/connector/script"
 	_ "github.com/millstream-io/millstream/format/csv"

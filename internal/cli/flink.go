@@ -8,7 +8,6 @@ import (
 	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/sql/ast"
-	"github.com/millstream-io/millstream/internal/sql/config"
 )
 
 // ownConnectors are those that Flink does not have.
@@ -22,7 +21,7 @@ func flinkDifferences(stmts []ast.Statement) diag.List {
 		switch st := stmt.(type) {
 		case *ast.Set:
 			if st.Key != nil {
-				ownOption(&out, st.Key, config.Known())
+				ownOption(&out, st.Key, knownOptions())
 			}
 		case *ast.CreateTable:
 			ownTable(&out, st)

@@ -13,6 +13,7 @@ import (
 	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/sql/config"
 )
 
@@ -197,7 +198,7 @@ func formatsPage() string {
 
 func optionsPage() string {
 	p := newPage("Session options", "`SET 'name' = 'value';` changes one, and so does `-D name=value`. Options marked *own* do not exist in Flink. Other names are accepted, since scripts for Flink set many, and have no effect; `millstream check` lists them.")
-	p.options(config.Known(), "")
+	p.options(knownOptions(), "")
 	return p.String()
 }
 
@@ -218,7 +219,7 @@ func (p *page) options(options []format.Option, prefix string) {
 		if o.Required {
 			def = "must be given"
 		}
-		rows = append(rows, []string{name, valueForm(o), def, o.Doc})
+		rows = append(rows, []string{name, valueForm(o), def, sentence(o.Doc)})
 	}
 	p.table(rows)
 }
@@ -265,6 +266,27 @@ func sorted[V any](m map[string]V) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// knownOptions are the options of a session and of its jobs.
+func knownOptions() []format.Option {
+	out := slices.Clone(runtime.Options)
+	for _, o := range config.Known() {
+		if !slices.ContainsFunc(out, func(r format.Option) bool { return r.Name == o.Name }) {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b format.Option) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// sentence gives a text a capital and a full stop.
+func sentence(s string) string {
+	s = capital(strings.TrimSpace(s))
+	if s != "" && !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
 }
 
 func capital(s string) string {

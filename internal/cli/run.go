@@ -166,7 +166,13 @@ func (r *runner) stopJob() bool {
 	return j != nil
 }
 
+// steps runs the steps of a script in order. Jobs that have finished in a run
+// of the script which then was killed are not run again.
 func (r *runner) steps(sc *script) error {
+	p, err := r.begin(sc)
+	if err != nil {
+		return &failure{statusRefused, err}
+	}
 	for _, s := range sc.steps {
 		if r.stopped.Load() {
 			return nil
@@ -178,30 +184,35 @@ func (r *runner) steps(sc *script) error {
 		case s.job.name == "":
 			err = r.runJob(s.job, nil)
 		default:
-			err = r.runDurable(s.job)
+			err = r.runDurable(s.job, p)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	if r.stopped.Load() {
+		return nil
+	}
+	return failed(p.end())
 }
 
 // runDurable runs a job that keeps checkpoints.
-func (r *runner) runDurable(j *job) error {
-	dir := r.settings.dataDir(j)
-	data, err := runtime.OpenData(vfs.OS(), dir, j.name)
+func (r *runner) runDurable(j *job, p *progress) error {
+	data, err := runtime.OpenData(vfs.OS(), r.settings.dataDir(j), j.name)
 	if err != nil {
 		// Whatever is wrong with the directory, the state refuses.
 		return &failure{statusRefused, err}
 	}
-	if r.settings.fresh {
-		if err := data.Reset(true); err != nil {
-			return &failure{statusRefused, errors.Join(err, data.Close())}
-		}
+	done, err := p.done(j, data)
+	switch {
+	case err != nil:
+		err = failed(err)
+	case done:
+		fmt.Fprintf(r.screen.err(), "job %s has finished in the run before, which did not come to its end; --fresh runs it again\n", j.name)
+	default:
+		j.config.State.Backend = state.Disk
+		err = r.runJob(j, data)
 	}
-	j.config.State.Backend = state.Disk
-	err = r.runJob(j, data)
 	return errors.Join(err, failed(data.Close()))
 }
 

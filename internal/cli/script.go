@@ -180,7 +180,7 @@ func (p *planner) warnUnknown(set *ast.Set) {
 		return
 	}
 	var names []string
-	for _, o := range config.Known() {
+	for _, o := range knownOptions() {
 		if o.Name == set.Key.Value {
 			return
 		}

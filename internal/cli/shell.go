@@ -105,13 +105,13 @@ func (sh *shell) loop() error {
 	var text strings.Builder
 	before := 0 // lines before text
 	for !sh.runner.stopped.Load() {
-		sh.prompt(text.Len() > 0)
+		sh.prompt(strings.TrimSpace(text.String()) != "")
 		line, err := sh.in.ReadString('\n')
 		if sh.discard.Swap(false) {
 			before += strings.Count(text.String(), "\n")
 			text.Reset()
 		}
-		if text.Len() == 0 && isExit(line) {
+		if blank := strings.TrimSpace(text.String()) == ""; blank && isExit(line) {
 			break
 		}
 		text.WriteString(line)

@@ -152,6 +152,9 @@ func (d *Data) Reload() (err error) {
 // anew.
 func (d *Data) Latest() *checkpoint.Manifest { return d.dir.Latest() }
 
+// Incarnation is the number of starts so far.
+func (d *Data) Incarnation() int64 { return d.meta.Incarnation }
+
 // Finished reports whether the job ran to its end and all its output was
 // published.
 func (d *Data) Finished() (bool, error) {

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// progress is how far a script with several steps has come. While it runs, a
+// file beside its first job says how often each of its jobs had been started
+// before. A job that is started anew whenever the script runs is not started
+// again after a crash if it has finished since the script began: its output
+// would be written twice.
+type progress struct {
+	// file is empty for a script without jobs that keep something.
+	file string
+	// before are the numbers of starts before this run of the script, by job.
+	before map[string]int64
+	// resumed is set if an earlier process began this run.
+	resumed bool
+}
+
+const (
+	progressName  = "script"
+	progressMagic = "millstream-script"
+)
+
+// begin reads how far the script had come, or notes that it begins.
+func (r *runner) begin(sc *script) (*progress, error) {
+	p := &progress{before: map[string]int64{}}
+	for _, s := range sc.steps {
+		if s.job == nil || s.job.name == "" {
+			continue
+		}
+		dir := r.settings.dataDir(s.job)
+		open := runtime.OpenData
+		if r.settings.fresh {
+			open = runtime.OpenFresh
+		}
+		data, err := open(vfs.OS(), dir, s.job.name)
+		if err != nil {
+			return nil, err
+		}
+		p.before[s.job.name] = data.Incarnation()
+		if err := data.Close(); err != nil {
+			return nil, err
+		}
+		if p.file == "" {
+			p.file = filepath.Join(dir, progressName)
+		}
+	}
+	if p.file == "" {
+		return p, nil
+	}
+	if !r.settings.fresh {
+		if err := p.read(); err != nil || p.resumed {
+			return p, err
+		}
+	}
+	return p, p.write()
+}
+
+// read takes over what an earlier process has noted.
+func (p *progress) read() error {
+	data, err := vfs.ReadFile(vfs.OS(), p.file)
+	if vfs.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	body, err := checkpoint.Unseal(progressMagic, p.file, data)
+	if err != nil {
+		return err
+	}
+	p.resumed = true
+	p.before = map[string]int64{}
+	return json.Unmarshal(body, &p.before)
+}
+
+func (p *progress) write() error {
+	body, err := json.Marshal(p.before)
+	if err != nil {
+		return err
+	}
+	return vfs.WriteFile(vfs.OS(), p.file, checkpoint.Seal(progressMagic, append(body, '\n')))
+}
+
+// done reports whether a job has finished in this run of the script, with the
+// query that it has now.
+func (p *progress) done(j *job, data *runtime.Data) (bool, error) {
+	before, known := p.before[j.name]
+	if !p.resumed || !known || data.Incarnation() <= before {
+		return false, nil
+	}
+	finished, err := data.Finished()
+	return finished && data.Latest() != nil && data.Latest().Plan == j.graph.Fingerprint(), err
+}
+
+// end notes that the script has come to its end.
+func (p *progress) end() error {
+	if p.file == "" {
+		return nil
+	}
+	err := vfs.OS().Remove(p.file)
+	if vfs.IsNotExist(err) {
+		err = nil
+	}
+	return errors.Join(err, vfs.SyncDir(vfs.OS(), filepath.Dir(p.file)))
+}
