@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	// Time zones are there on machines without a zone database, too.
+	_ "time/tzdata"
 
 	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/internal/diag"
@@ -205,7 +207,10 @@ func parseOffset(name string) (int, bool) {
 			break
 		}
 	}
-	if rest == "" || rest == "Z" {
+	switch {
+	case name == "":
+		return 0, false
+	case rest == "" || rest == "Z":
 		return 0, true
 	}
 	sign := 1
