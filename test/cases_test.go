@@ -13,7 +13,6 @@ import (
 
 	"github.com/millstream-io/millstream/internal/slt"
 
-	_ "github.com/millstream-io/millstream/connector/datagen"
 	_ "github.com/millstream-io/millstream/connector/script"
 )
 

@@ -7,6 +7,7 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector/script"
 	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/sltfile"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
 	"github.com/millstream-io/millstream/internal/sql/session"
@@ -290,7 +291,7 @@ func (q *query) answer() []string {
 }
 
 // eval evaluates expressions, folded and unfolded.
-func (r *runner) eval(b *Block) []string {
+func (r *runner) eval(b *sltfile.Block) []string {
 	var out []string
 	for _, line := range b.Input {
 		line = strings.TrimSpace(line)

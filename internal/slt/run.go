@@ -1,3 +1,5 @@
+// Package slt runs test scripts: tables, a query, its input step by step, and
+// the answer after each step, in several configurations that have one answer.
 package slt
 
 import (
@@ -8,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/millstream-io/millstream/internal/sltfile"
 )
 
 // Restore says when a script's query is killed and goes on from a checkpoint.
@@ -101,7 +105,7 @@ func Files(paths []string) ([]string, error) {
 // gives another answer.
 func Run(path string, configs []Config) *Result {
 	res := &Result{Path: path}
-	f, err := Read(path)
+	f, err := sltfile.Read(path)
 	if err != nil {
 		res.Failures = append(res.Failures, err.Error())
 		return res
@@ -119,7 +123,7 @@ func Run(path string, configs []Config) *Result {
 
 // Rewrite fills in the answers that the plain configuration gives.
 func Rewrite(path string) error {
-	f, err := Read(path)
+	f, err := sltfile.Read(path)
 	if err != nil {
 		return err
 	}
@@ -171,7 +175,7 @@ func (r *runner) compare(res *Result) {
 
 // matches compares an answer with what is expected. A raw changelog has one
 // order only where one task does the work.
-func (r *runner) matches(b *Block, got []string) bool {
+func (r *runner) matches(b *sltfile.Block, got []string) bool {
 	want := b.Want
 	if len(want) != len(got) {
 		return false

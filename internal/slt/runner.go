@@ -10,6 +10,7 @@ import (
 
 	"github.com/millstream-io/millstream/connector/script"
 	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/sltfile"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/parse"
@@ -19,7 +20,7 @@ import (
 
 // runner runs the blocks of a script in one configuration.
 type runner struct {
-	file    *File
+	file    *sltfile.File
 	cfg     Config
 	rand    *rand.Rand
 	session *session.Session
@@ -31,7 +32,7 @@ type runner struct {
 	unsupported string
 }
 
-func newRunner(f *File, c Config) *runner {
+func newRunner(f *sltfile.File, c Config) *runner {
 	return &runner{file: f, cfg: c, rand: newRand(c), hub: script.NewHub()}
 }
 
@@ -58,7 +59,7 @@ func (r *runner) start() error {
 
 // block runs a block and returns its output. An error is a fault of the
 // script's form, not an answer.
-func (r *runner) block(b *Block) ([]string, error) {
+func (r *runner) block(b *sltfile.Block) ([]string, error) {
 	if err := r.start(); err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func oneLine(err error) string {
 	return strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " / ")
 }
 
-func (r *runner) exec(b *Block) ([]string, error) {
+func (r *runner) exec(b *sltfile.Block) ([]string, error) {
 	stmts, errs := parse.Script(strings.Join(b.Input, "\n"))
 	if len(errs) > 0 {
 		return r.failed(errs), nil
@@ -114,7 +115,7 @@ func (r *runner) exec(b *Block) ([]string, error) {
 }
 
 // startQuery ends the query before and plans a new one.
-func (r *runner) startQuery(b *Block) ([]string, error) {
+func (r *runner) startQuery(b *sltfile.Block) ([]string, error) {
 	r.close()
 	r.raw = len(b.Args) > 0 && b.Args[0] == "raw"
 	r.hub.Reset()
@@ -140,7 +141,7 @@ func (r *runner) startQuery(b *Block) ([]string, error) {
 	return out, nil
 }
 
-func (r *runner) metric(b *Block) ([]string, error) {
+func (r *runner) metric(b *sltfile.Block) ([]string, error) {
 	if len(b.Args) != 1 {
 		return nil, fmt.Errorf("metric needs the name of one counter")
 	}
@@ -155,7 +156,7 @@ func (r *runner) metric(b *Block) ([]string, error) {
 }
 
 // feed sends input, step by step, and returns what changed.
-func (r *runner) feed(b *Block) ([]string, error) {
+func (r *runner) feed(b *sltfile.Block) ([]string, error) {
 	if r.query == nil {
 		return nil, fmt.Errorf("a feed needs a query before it")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/millstream-io/millstream/connector"
 	_ "github.com/millstream-io/millstream/connector/nexmark"
 	"github.com/millstream-io/millstream/connector/script"
-	"github.com/millstream-io/millstream/internal/slt"
+	"github.com/millstream-io/millstream/internal/sltfile"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/parse"
@@ -64,7 +64,7 @@ func TestCases(t *testing.T) {
 	}
 	var later, right int
 	for _, path := range files {
-		f, err := slt.Read(path)
+		f, err := sltfile.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestCases(t *testing.T) {
 	t.Logf("%d right, %d not supported yet", right, later)
 }
 
-func runBlock(s *session.Session, b *slt.Block) ([]string, error) {
+func runBlock(s *session.Session, b *sltfile.Block) ([]string, error) {
 	stmts, errs := parse.Script(strings.Join(b.Input, "\n"))
 	if len(errs) > 0 {
 		return nil, errs

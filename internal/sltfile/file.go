@@ -1,6 +1,6 @@
-// Package slt reads and runs test scripts: tables, a query, its input step by
-// step, and the answer after each step. docs/testing.md describes the form.
-package slt
+// Package sltfile reads the form of test scripts: blocks of a command, its
+// input and its expected output. docs/testing.md describes it.
+package sltfile
 
 import (
 	"bufio"
