@@ -25,8 +25,10 @@ type outEdge struct {
 	chans []*channel
 	// next is the receiver of the next batch of a Rebalance edge.
 	next int
-	// parts are the rows collected for each channel of a Hash edge.
+	// parts are the rows collected for each channel of a Hash edge, room is for
+	// how many rows the next part is made: as many as the last one had.
 	parts []*batch.Batch
+	room  int
 	// collected is the number of parts that are not empty.
 	collected int
 
@@ -90,7 +92,7 @@ func part(b *batch.Batch, rows []int32) *batch.Batch {
 	switch {
 	case len(rows) == b.Size():
 		return b.WithSel(nil)
-	case 4*len(rows) >= b.Size():
+	case 8*len(rows) >= b.Size():
 		return b.WithSel(rows)
 	}
 	return b.Take(rows)
@@ -100,7 +102,7 @@ func part(b *batch.Batch, rows []int32) *batch.Batch {
 func (e *outEdge) collect(i int, b *batch.Batch, rows []int32) {
 	p := e.parts[i]
 	if p == nil {
-		p = batch.NewBatch(b.Schema, directRows)
+		p = batch.NewBatch(b.Schema, max(e.room, 32))
 		e.parts[i] = p
 		e.collected++
 	}
@@ -114,6 +116,7 @@ func (e *outEdge) flushPart(i int) {
 	if p := e.parts[i]; p != nil {
 		e.parts[i] = nil
 		e.collected--
+		e.room = p.Size()
 		e.chans[i].put(item{kind: itemRows, batch: p})
 	}
 }
