@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -56,8 +57,17 @@ func bindRem(c *Call) (*Bound, error) {
 		t = remainderType(a, b)
 	}
 	t = c.Strict(t)
-	pa, pb := asDecimal(a), asDecimal(b)
-	return &Bound{Params: []types.Type{pa, pb}, Result: t, Kernel: decimalKernel(decRem, pa, pb, t)}, nil
+	k := decimalKernel(decRem, asDecimal(a), asDecimal(b), asDecimal(t).WithNull(t.Nullable))
+	if !t.IsInteger() {
+		return &Bound{Result: t, Kernel: k}, nil
+	}
+	return &Bound{Result: t, Kernel: func(rows Rows, args []batch.Vector) (batch.Vector, error) {
+		v, err := k(rows, args)
+		if err != nil {
+			return nil, err
+		}
+		return narrowDecimals(v, t), nil
+	}}, nil
 }
 
 func bindNegate(c *Call) (*Bound, error) {

@@ -54,17 +54,30 @@ func decimalKernel(op decimalOp, a, b, t types.Type) Kernel {
 	return p.checked
 }
 
-// decimals reads a column of decimals of either width.
+// decimals reads a column of decimals of either width, or of integers.
 type decimals struct {
 	small []int64
 	wide  []types.Int128
 }
 
 func decimalsOf(v batch.Vector) decimals {
-	if f, ok := v.(*batch.Fixed[int64]); ok {
+	switch f := v.(type) {
+	case *batch.Fixed[int64]:
 		return decimals{small: f.Values}
+	case *batch.Fixed[int32]:
+		return decimals{small: widened(f.Values)}
+	case *batch.Fixed[int16]:
+		return decimals{small: widened(f.Values)}
+	case *batch.Fixed[int8]:
+		return decimals{small: widened(f.Values)}
 	}
 	return decimals{wide: v.(*batch.Fixed[types.Int128]).Values}
+}
+
+func widened[T integer](in []T) []int64 {
+	out := make([]int64, len(in))
+	convert(out, in)
+	return out
 }
 
 func (d *decimals) at(i int) types.Int128 {
@@ -72,6 +85,20 @@ func (d *decimals) at(i int) types.Int128 {
 		return types.Int128FromInt64(d.small[i])
 	}
 	return d.wide[i]
+}
+
+// narrowDecimals converts decimals without a fraction to an integer type in
+// which they fit.
+func narrowDecimals(v batch.Vector, t types.Type) batch.Vector {
+	d := decimalsOf(v)
+	wide := batch.MakeFixed[int64](t, v.Len())
+	for i := range wide.Values {
+		wide.Values[i] = d.at(i).Int64()
+	}
+	if t.Kind == types.BigInt {
+		return WithValid(wide, v.Validity())
+	}
+	return WithValid(narrowInts(wide, t), v.Validity())
 }
 
 // smallSum adds or subtracts where operands and result have 18 digits at most.

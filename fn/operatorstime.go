@@ -6,6 +6,13 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
+// MonthInterval and SecondInterval are the types of all intervals, whatever
+// fields they were written with.
+var (
+	MonthInterval  = types.Type{Kind: types.IntervalYM, Nullable: true, Unit: types.UnitMonth, Precision: 2}
+	SecondInterval = types.Type{Kind: types.IntervalDS, Nullable: true, Unit: types.UnitSecond, Precision: 2, Scale: 3}
+)
+
 // bindTime binds + and - (sign -1) where dates, times, timestamps or intervals
 // are operands. It returns nil where they are not.
 func (c *Call) bindTime(sign int64) (*Bound, error) {
@@ -145,10 +152,10 @@ func bindMinusDate(c *Call) (*Bound, error) {
 			b.WithNull(true), a.WithNull(true))
 	}
 	if unit == "SECOND" {
-		t := c.Strict(types.Type{Kind: types.IntervalDS, Unit: types.UnitSecond, Precision: 2, Scale: 3})
+		t := c.Strict(SecondInterval)
 		return &Bound{Result: t, Kernel: differenceKernel(t, a, func(x, y int64) int64 { return x - y })}, nil
 	}
-	t := c.Strict(types.Type{Kind: types.IntervalYM, Unit: types.UnitMonth, Precision: 2})
+	t := c.Strict(MonthInterval)
 	return &Bound{Result: t, Kernel: differenceKernel(t, a, monthsBetween)}, nil
 }
 

@@ -429,13 +429,24 @@ func (b *Binder) caseExpr(s *scope, e *ast.Case) expr.Expr {
 	if !ok {
 		return nil
 	}
-	return b.newCase(e.Pos(), when, then, els)
+	at := make([]diag.Pos, 0, len(e.Whens)+1)
+	for _, w := range e.Whens {
+		at = append(at, w.Result.Pos())
+	}
+	if e.Else != nil {
+		at = append(at, e.Else.Pos())
+	}
+	return b.newCase(e.Pos(), at, when, then, els)
 }
 
-func (b *Binder) newCase(pos diag.Pos, when, then []expr.Expr, els expr.Expr) expr.Expr {
+// newCase makes a CASE; at has the places of its results.
+func (b *Binder) newCase(pos diag.Pos, at []diag.Pos, when, then []expr.Expr, els expr.Expr) expr.Expr {
 	results := then
 	if els != nil {
 		results = append(slices.Clone(then), els)
+	}
+	if _, ok := b.unify(typesOf(results), func(i int) diag.Pos { return at[i] }, "CASE"); !ok {
+		return nil
 	}
 	if !slices.ContainsFunc(results, func(e expr.Expr) bool { return e.Type().Kind != types.Null }) {
 		b.errorf(pos, "all results of CASE are NULL, so it has no type").WithHint("write CAST(NULL AS type)")
@@ -448,22 +459,20 @@ func (b *Binder) newCase(pos diag.Pos, when, then []expr.Expr, els expr.Expr) ex
 	return withAttr(out, results...)
 }
 
+func typesOf(exprs []expr.Expr) []types.Type {
+	out := make([]types.Type, len(exprs))
+	for i, e := range exprs {
+		out[i] = e.Type()
+	}
+	return out
+}
+
 func (b *Binder) castExpr(s *scope, e *ast.Cast) expr.Expr {
 	x, t := b.expr(s, e.X), b.Type(e.Type)
 	if x == nil || !t.IsValid() {
 		return nil
 	}
-	if t.IsInterval() {
-		t = canonicalInterval(t)
-	}
 	return b.checked(e.Pos())(expr.NewCast(x, t, e.Try, b.Env))
-}
-
-func canonicalInterval(t types.Type) types.Type {
-	if t.Kind == types.IntervalYM {
-		return monthInterval.WithNull(t.Nullable)
-	}
-	return secondInterval.WithNull(t.Nullable)
 }
 
 // intervalExpr binds INTERVAL x unit as x times one unit.
