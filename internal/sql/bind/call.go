@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/types"
@@ -167,6 +168,10 @@ func (b *Binder) coalesce(c *ast.Call, args []expr.Expr) expr.Expr {
 	if len(args) == 1 {
 		return args[0]
 	}
+	at := positions(c.Args)
+	if _, ok := b.unify(typesOf(args), func(i int) diag.Pos { return at[i] }, upper(c.FuncName())); !ok {
+		return nil
+	}
 	out := b.checked(c.Pos())(expr.NewCoalesce(args, b.Env))
 	if out == nil {
 		return nil
@@ -178,7 +183,7 @@ func (b *Binder) ifCall(c *ast.Call, args []expr.Expr) expr.Expr {
 	if !b.arity(c, 3, 3) {
 		return nil
 	}
-	return b.newCase(c.Pos(), args[:1], args[1:2], args[2])
+	return b.newCase(c.Pos(), positions(c.Args)[1:], args[:1], args[1:2], args[2])
 }
 
 // nullIf binds NULLIF(a, b): CASE WHEN a = b THEN NULL ELSE a END.
@@ -192,5 +197,5 @@ func (b *Binder) nullIf(c *ast.Call, args []expr.Expr) expr.Expr {
 		return nil
 	}
 	null := expr.Null(args[0].Type())
-	return b.newCase(c.Pos(), []expr.Expr{eq}, []expr.Expr{null}, args[0])
+	return b.newCase(c.Pos(), positions(c.Args), []expr.Expr{eq}, []expr.Expr{null}, args[0])
 }

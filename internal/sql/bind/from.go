@@ -44,14 +44,14 @@ func (b *Binder) from(t ast.TableRef) *relation {
 func (b *Binder) join(j *ast.Join) *relation {
 	b.from(j.L)
 	b.from(j.R)
+	what := "JOIN"
 	switch j.Kind {
 	case ast.CrossJoin:
-		b.unsupported(j.Pos(), "CROSS JOIN")
+		what = "CROSS JOIN"
 	case ast.CommaJoin:
-		b.unsupported(j.R.Pos(), "a join of tables by a comma")
-	default:
-		b.unsupported(j.Pos(), "JOIN")
+		what = "a join of tables by a comma"
 	}
+	b.unsupported(j.R.Pos(), what)
 	return nil
 }
 

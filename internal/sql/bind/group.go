@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/millstream-io/millstream/internal/diag"
@@ -17,6 +18,8 @@ type grouping struct {
 	scope *scope
 	input plan.Node
 	keys  []expr.Expr
+	// reported are the places of columns that were found to be neither keys nor aggregated.
+	reported []diag.Pos
 }
 
 // bindKeys binds GROUP BY.
@@ -148,6 +151,15 @@ func (g *grouping) agg(pre *plan.Project, c aggCall, name string) plan.Agg {
 	return a
 }
 
+// ungrouped reports a column that has no single value for a group; of those of a star only the first.
+func (g *grouping) ungrouped(c *expr.Col) {
+	pos := g.scope.pos[c]
+	if !slices.Contains(g.reported, pos) {
+		g.b.errorf(pos, "column %q is neither in GROUP BY nor in an aggregate function", c.Name)
+		g.reported = append(g.reported, pos)
+	}
+}
+
 // over rewrites an expression over the input to one over the rows of the aggregation: keys and aggregate calls become
 // columns, and no other column may be left.
 func (g *grouping) over(agg *plan.Aggregate, e expr.Expr) expr.Expr {
@@ -163,7 +175,7 @@ func (g *grouping) over(agg *plan.Aggregate, e expr.Expr) expr.Expr {
 			f := agg.Out.Fields[i]
 			return expr.NewCol(i, f.Name, f.Type)
 		}
-		g.b.errorf(g.scope.pos[e], "column %q is neither in GROUP BY nor in an aggregate function", c.Name)
+		g.ungrouped(c)
 		return nil
 	}
 	ok := true

@@ -97,7 +97,7 @@ func (b *Binder) values(v *ast.Values) *relation {
 	rows, ok := make([][]expr.Expr, len(v.Rows)), true
 	for i, r := range v.Rows {
 		if len(r.Exprs) != len(v.Rows[0].Exprs) {
-			b.errorf(r.Pos(), "this row of VALUES has %d columns, the first one has %d", len(r.Exprs), len(v.Rows[0].Exprs))
+			b.errorf(r.Pos(), "this row of VALUES has %s, the first one has %d", countColumns(len(r.Exprs)), len(v.Rows[0].Exprs))
 			ok = false
 			continue
 		}

@@ -66,7 +66,7 @@ func Open(t *catalog.Table, override []catalog.Option) (*Table, *diag.Error) {
 	values := map[string]string{}
 	for _, o := range options {
 		values[o.Key] = o.Value
-		if err := checkOption(defs, o); err != nil {
+		if err := out.checkOption(defs, o); err != nil {
 			return nil, err
 		}
 	}
@@ -155,7 +155,7 @@ func (t *Table) defs() []format.Option {
 }
 
 // checkOption checks one option alone, so that the error stands where the option does.
-func checkOption(defs []format.Option, o catalog.Option) *diag.Error {
+func (t *Table) checkOption(defs []format.Option, o catalog.Option) *diag.Error {
 	lax := slices.Clone(defs)
 	for i := range lax {
 		lax[i].Required = false
@@ -168,7 +168,7 @@ func checkOption(defs []format.Option, o catalog.Option) *diag.Error {
 	if strings.HasPrefix(err.Error(), "unknown option") {
 		pos = o.KeyPos
 	}
-	return diag.Errorf(pos, "%v", err)
+	return diag.Errorf(pos, "table %s: %v", t.table.Path.Name, err)
 }
 
 // Metadata returns the metadata of that key that the connector offers, or nil.

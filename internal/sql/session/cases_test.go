@@ -99,13 +99,14 @@ func runBlock(s *session.Session, b *sltfile.Block) ([]string, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
+	var all []error
 	for _, st := range stmts {
 		if b.Cmd == "query" {
 			return plan(s, st)
 		}
 		if _, err := s.Execute(st); err != nil {
-			return nil, err
+			all = append(all, err)
 		}
 	}
-	return nil, nil
+	return nil, errors.Join(all...)
 }
