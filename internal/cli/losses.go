@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/internal/runtime"
 )
 
 // losses are the counters that tell of rows or records that a job left out,
 // and what they mean: for one, and for many.
 var losses = map[string][2]string{
-	"late_rows":       {"1 row came too late and was dropped", "%d rows came too late and were dropped"},
-	"null_time_rows":  {"1 row without a time was dropped", "%d rows without a time were dropped"},
-	"skipped_records": {"1 record could not be read and was skipped", "%d records could not be read and were skipped"},
-	"null_fields":     {"1 field could not be read and is NULL", "%d fields could not be read and are NULL"},
-	"not_null_rows":   {"1 row with a NULL for a NOT NULL column was left out", "%d rows with a NULL for a NOT NULL column were left out"},
+	"late_rows":           {"1 row came too late and was dropped", "%d rows came too late and were dropped"},
+	"null_time_rows":      {"1 row without a time was dropped", "%d rows without a time were dropped"},
+	format.SkippedRecords: {"1 record could not be read and was skipped", "%d records could not be read and were skipped"},
+	format.NulledValues:   {"1 value did not fit its column and was read as NULL", "%d values did not fit their columns and were read as NULL"},
 }
 
 // lossLines says in words what a job has left out, one line for each reason

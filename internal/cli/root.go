@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -149,7 +150,7 @@ func (p *process) report(err error) {
 		p.internal(err.Error(), crash.Stack)
 		return
 	}
-	text := err.Error()
+	text := printable(err.Error())
 	if errors.As(err, &f) || errors.As(err, new(*scriptErrors)) {
 		fmt.Fprintln(p.stderr, text)
 		return
@@ -157,6 +158,24 @@ func (p *process) report(err error) {
 	// cobra's suggestions come in lines of their own, indented by a tab.
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\t' })
 	fmt.Fprintf(p.stderr, "millstream: %s (millstream help says more)\n", strings.Join(lines, " "))
+}
+
+// printable escapes control characters, so that data in a message cannot
+// command a terminal.
+func printable(s string) string {
+	plain := func(r rune) bool { return r == '\n' || r == '\t' || !unicode.IsControl(r) }
+	if !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if plain(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		}
+	}
+	return b.String()
 }
 
 // internal reports a fault of the program itself.

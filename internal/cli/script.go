@@ -322,11 +322,19 @@ func (p *planner) fail(err error) {
 		list = diag.List{diag.Errorf(diag.Pos{}, "%v", err)}
 	}
 	for _, e := range list {
-		if name, ok := strings.CutPrefix(e.Msg, "unknown table "); ok && p.broken[name] {
-			continue
+		if !p.repeats(e.Msg) {
+			p.script.errs.Add(e)
 		}
-		p.script.errs.Add(e)
 	}
+}
+
+// repeats reports whether a message only says that a broken table is not there.
+func (p *planner) repeats(msg string) bool {
+	if name, ok := strings.CutPrefix(msg, "unknown table "); ok {
+		return p.broken[name]
+	}
+	name, _, ok := strings.Cut(msg, " was not created: ")
+	return ok && p.broken[name]
 }
 
 // err is the error of the script's mistakes.
