@@ -44,7 +44,8 @@ fields. A table may leave out columns and fields.`,
 		{Name: "parallelism", Kind: format.Integer, Own: true,
 			Doc: "into how many splits the stream is cut; by default one for each reader"},
 	},
-	NewSource: newSource,
+	PartialRows: true,
+	NewSource:   newSource,
 }
 
 func init() { connector.Register(&Def) }
