@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/vfs"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -122,4 +123,106 @@ func perRow(b *testing.B, rows int) {
 	total := float64(b.N) * float64(rows)
 	b.ReportMetric(total/b.Elapsed().Seconds(), "rows/s")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/total, "ns/row")
+}
+
+// filled returns a table of rows bigint keys.
+func filled(b *testing.B, cfg Config, rows int) *table {
+	t := benchTable(b, cfg, bigint)
+	ids := make([]int, batch.DefaultSize)
+	slots := make([]int32, len(ids))
+	for at := 0; at < rows; at += len(ids) {
+		for i := range ids {
+			ids[i] = min(at+i, rows-1) + 1
+		}
+		if _, err := t.Space(0).Upsert(keysOf(longs(bigint, ids, false)), slots); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return t
+}
+
+func BenchmarkScan(b *testing.B) {
+	const rows = 100_000
+	t := filled(b, Config{Name: "bench", Parallelism: 1}, rows)
+	sum := int64(0)
+	for b.Loop() {
+		s := t.Space(0)
+		vals := s.Cols()[0].(*batch.Slab[int64])
+		s.Scan(batch.DefaultSize, func(slots []int32) error {
+			for _, slot := range slots {
+				sum += *vals.At(slot)
+			}
+			return nil
+		})
+	}
+	perRow(b, rows)
+}
+
+// BenchmarkSnapshot changes a part of a million rows and takes a snapshot: the
+// cost goes with the part. Making the files is not counted.
+func BenchmarkSnapshot(b *testing.B) {
+	for _, dirtyRows := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(dirtyRows), func(b *testing.B) {
+			t := filled(b, Config{Name: "bench", Parallelism: 1, Backend: Disk, FS: vfs.OS(), Dir: b.TempDir()}, 1_000_000)
+			defer t.db.Close()
+			take := func() {
+				s, err := t.db.Snapshot(int64(b.N))
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if _, err := s.Files(); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.Release(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			b.StopTimer()
+			take()
+			slots := make([]int32, dirtyRows)
+			for i := range slots {
+				slots[i] = int32(i * 1_000_000 / dirtyRows)
+			}
+			b.ResetTimer()
+			for range b.N {
+				t.Space(0).Dirty(slots)
+				take()
+			}
+			perRow(b, dirtyRows)
+		})
+	}
+}
+
+// BenchmarkCold looks rows up that are on disk, which then leave memory again.
+func BenchmarkCold(b *testing.B) {
+	const n = batch.DefaultSize
+	t := filled(b, Config{Name: "bench", Parallelism: 1, Backend: Disk, FS: vfs.OS(), Dir: b.TempDir(), MaxRows: 10_000}, 1)
+	defer t.db.Close()
+	rng := rand.New(rand.NewPCG(1, 2))
+	ids, slots := make([]int, n), make([]int32, n)
+	for at := range 100 {
+		for i := range ids {
+			ids[i] = at*n + i
+		}
+		if _, err := t.Space(0).Upsert(keysOf(longs(bigint, ids, false)), slots); err != nil {
+			b.Fatal(err)
+		}
+		if err := t.db.EndEvent(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		for i := range ids {
+			ids[i] = rng.IntN(100 * n)
+		}
+		if err := t.Space(0).Lookup(keysOf(longs(bigint, ids, false)), slots); err != nil {
+			b.Fatal(err)
+		}
+		if err := t.db.EndEvent(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	perRow(b, n)
 }

@@ -50,27 +50,43 @@ func after(prefix []byte) []byte {
 	}
 }
 
+// rowFormat is what the disk keys of a table's rows depend on.
+type rowFormat struct {
+	// id names the table on disk, from 1.
+	id     uint16
+	byTask bool
+}
+
 // group is the key group of a row with hash h.
-func (t *table) group(h uint64) int {
-	if t.spec.ByTask {
+func (f rowFormat) group(h uint64) int {
+	if f.byTask {
 		return taskGroup
 	}
 	return batch.KeyGroup(h)
 }
 
+// appendKey adds the disk key of a row to the list.
+func (f rowFormat) appendKey(l *keyList, ns int64, hash uint64, cols []batch.Vector, row int) {
+	l.buf = appendPrefix(l.buf, f.group(hash), f.id, ns)
+	for _, c := range cols {
+		l.buf = batch.AppendKey(l.buf, c, row)
+	}
+	l.close()
+}
+
 // setGroup notes in a set that a key group is in it, eachGroup lists them.
 func setGroup(set *[2]uint64, g int) { set[g>>6&1] |= 1 << (g & 63) }
 
-func (t *table) eachGroup(set [2]uint64, f func(g int)) {
-	if t.spec.ByTask {
+func (f rowFormat) eachGroup(set [2]uint64, do func(g int)) {
+	if f.byTask {
 		if set != [2]uint64{} {
-			f(taskGroup)
+			do(taskGroup)
 		}
 		return
 	}
 	for g := range batch.KeyGroups {
 		if set[g>>6]&(1<<(g&63)) != 0 {
-			f(g)
+			do(g)
 		}
 	}
 }
@@ -107,35 +123,44 @@ func (l *keyList) sorted() []int32 {
 	return order
 }
 
-// appendKey adds the disk key of a row to the list.
-func (t *table) appendKey(l *keyList, ns int64, hash uint64, cols []batch.Vector, row int) {
-	l.buf = appendPrefix(l.buf, t.group(hash), t.id, ns)
-	for _, c := range cols {
-		l.buf = batch.AppendKey(l.buf, c, row)
-	}
-	l.close()
+// frozenRows are copies of rows, to be encoded later and elsewhere.
+type frozenRows struct {
+	keys, vals []batch.Vector
+	hash       []uint64
+	ns         []int64
+	// fresh is set for rows that the disk does not have.
+	fresh []bool
 }
 
-// diskKeys returns the disk keys of rows in memory, by the order of slots.
-func (t *table) diskKeys(slots []int32, l *keyList) {
-	cols := t.keyVectors(slots)
-	hash := batch.Hash(cols, nil, len(slots), nil)
-	for i, slot := range slots {
-		t.appendKey(l, t.spaces[t.meta.at(slot).owner].ns, hash[i], cols, i)
-	}
-}
-
-// rawVectors returns the value columns of rows in the form that is stored.
-func (t *table) rawVectors(slots []int32) []batch.Vector {
-	out := make([]batch.Vector, len(t.vals))
-	for i, c := range t.vals {
+// freeze copies rows. Strings and nested values stay in their binary form.
+func (t *table) freeze(slots []int32) *frozenRows {
+	r := &frozenRows{keys: t.keyVectors(slots), ns: make([]int64, len(slots)), fresh: make([]bool, len(slots))}
+	r.hash = batch.Hash(r.keys, nil, len(slots), nil)
+	for _, c := range t.vals {
 		if b, ok := c.(*batch.BytesSlab); ok {
-			out[i] = b.Raw(slots)
+			r.vals = append(r.vals, b.Raw(slots))
 			continue
 		}
-		out[i] = c.Vector(slots)
+		r.vals = append(r.vals, c.Vector(slots))
 	}
-	return out
+	for i, slot := range slots {
+		r.ns[i] = t.spaces[t.meta.at(slot).owner].ns
+		r.fresh[i] = *t.flags.at(slot)&durable == 0
+	}
+	return r
+}
+
+// encode calls f with the disk key and value of the rows, in order of the keys.
+func (r *frozenRows) encode(format rowFormat, f func(i int, key, value []byte)) {
+	var keys keyList
+	for i, ns := range r.ns {
+		format.appendKey(&keys, ns, r.hash[i], r.keys, i)
+	}
+	var value []byte
+	for _, i := range keys.sorted() {
+		value = appendRow(value[:0], r.vals, int(i))
+		f(int(i), keys.at(int(i)), value)
+	}
 }
 
 // appendRow appends the disk value of a row.

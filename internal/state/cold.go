@@ -38,14 +38,19 @@ func (t *table) bury(slots []int32) {
 			gone = append(gone, slot)
 		}
 	}
-	if len(gone) > 0 {
-		t.diskKeys(gone, &t.graves.rows)
+	if len(gone) == 0 {
+		return
+	}
+	cols := t.keyVectors(gone)
+	hash := batch.Hash(cols, nil, len(gone), nil)
+	for i, slot := range gone {
+		t.format.appendKey(&t.graves.rows, t.spaces[t.meta.at(slot).owner].ns, hash[i], cols, i)
 	}
 }
 
 // buryAll notes that a space has gone.
 func (t *table) buryAll(s *space) {
-	if s.groups == [2]uint64{} {
+	if !t.db.tracking || s.groups == [2]uint64{} {
 		return
 	}
 	d := drop{ns: s.ns, groups: s.groups, ranges: s.cold > 0 || s.rows > fewRows}
@@ -77,7 +82,7 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 	keys.reset()
 	for i, r := range k.Rows {
 		if slots[i] < 0 {
-			t.appendKey(keys, s.ns, k.Hash[r], k.Cols, int(r))
+			t.format.appendKey(keys, s.ns, k.Hash[r], k.Cols, int(r))
 		}
 	}
 	if keys.len() == 0 {
@@ -135,11 +140,11 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 		return err == nil && s.id == id, err
 	}
 	more := true
-	t.eachGroup(s.groups, func(g int) {
+	t.format.eachGroup(s.groups, func(g int) {
 		if err != nil || !more {
 			return
 		}
-		from := appendPrefix(nil, g, t.id, s.ns)
+		from := appendPrefix(nil, g, t.format.id, s.ns)
 		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
 			if err := l.add(key[rowKeyHead:], value); err != nil {
 				return false, err

@@ -107,7 +107,7 @@ func (db *DB) Table(spec Spec) (Table, error) {
 func (db *DB) declare(spec Spec) (*table, error) {
 	id := uint16(1)
 	for _, t := range db.tables {
-		id = max(id, t.id+1)
+		id = max(id, t.format.id+1)
 	}
 	for _, saved := range db.restored {
 		id = max(id, saved.ID+1)
@@ -161,6 +161,7 @@ func (db *DB) MemBytes() int {
 func (db *DB) Close() error {
 	if s := db.disk.pending; s != nil {
 		s.cancel()
+		s.changes.cancel()
 	}
 	err := db.closeView()
 	if db.disk.lsm != nil {

@@ -12,8 +12,8 @@ type disk struct {
 	lsm *lsm.DB
 	// view is a reader that is kept until something is written.
 	view *lsm.Reader
-	// pending is the last snapshot; before anything is written its files have
-	// to be made.
+	// pending is the last snapshot. Before anything is read, its changes have
+	// to be written, and before anything is written its files made.
 	pending *Snapshot
 }
 
@@ -44,7 +44,9 @@ func (db *DB) write(f func(b *lsm.Batch)) error {
 	if err := db.openDisk(); err != nil {
 		return err
 	}
-	db.finishPending()
+	if err := db.settle(); err != nil {
+		return err
+	}
 	if err := db.closeView(); err != nil {
 		return err
 	}
@@ -53,14 +55,20 @@ func (db *DB) write(f func(b *lsm.Batch)) error {
 	return b.Commit()
 }
 
-// finishPending makes the files of the last snapshot, if nobody has done so:
-// they must not hold what is written next. An error is that of the snapshot,
-// for whoever asks for its files.
-func (db *DB) finishPending() {
-	if s := db.disk.pending; s != nil {
-		db.disk.pending = nil
-		s.write()
+// settle writes what the last snapshot has frozen, and makes its files, if that
+// was not done elsewhere. If it cannot be written, this DB lacks rows for good.
+func (db *DB) settle() error {
+	s := db.disk.pending
+	if s == nil {
+		return nil
 	}
+	if err := s.changes.write(); err != nil {
+		return err
+	}
+	db.disk.pending = nil
+	// An error in making the files is one of the snapshot only.
+	s.write()
+	return nil
 }
 
 func (db *DB) closeView() error {
@@ -89,6 +97,9 @@ func (db *DB) reader() (*lsm.Reader, error) {
 // newReader returns a view that stays as it is; the caller closes it.
 func (db *DB) newReader() (*lsm.Reader, error) {
 	if err := db.openDisk(); err != nil {
+		return nil, err
+	}
+	if err := db.settle(); err != nil {
 		return nil, err
 	}
 	if err := db.removeGraves(); err != nil {

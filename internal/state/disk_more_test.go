@@ -311,7 +311,7 @@ func TestRunFileIsForever(t *testing.T) {
 		s.Cols()[2].Set(slots[:1], listOf("x"), []int32{0})
 		s.Cols()[3].(*batch.Slab[types.Int128]).Put(slots[0], types.Int128{Hi: -1, Lo: 12})
 	}
-	got := hex.Dump(db.runFile())
+	got := hex.Dump(runFile(db.freezeAll()))
 	want, err := os.ReadFile(filepath.Join("testdata", "run.golden"))
 	if err != nil {
 		t.Fatal(err)

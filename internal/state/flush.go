@@ -2,6 +2,8 @@ package state
 
 import (
 	"bytes"
+	"slices"
+	"sync"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state/lsm"
@@ -34,23 +36,103 @@ func (db *DB) newFlags() uint8 {
 	return live
 }
 
-// flush writes all changes to disk.
-func (db *DB) flush() error {
+// changes are all changes of a DB since the last ones, in copies that do not
+// change any more. They are written once, by the task or by another goroutine.
+type changes struct {
+	tables []tableChanges
+	tree   *lsm.DB
+	once   sync.Once
+	err    error
+}
+
+type tableChanges struct {
+	format rowFormat
+	graves graves
+	rows   []*frozenRows
+}
+
+// freeze takes all changes. The rows count as saved from now on; so what is
+// returned must be written, or the DB is of no use any more.
+func (db *DB) freeze() *changes {
 	db.track()
-	if err := db.removeGraves(); err != nil {
-		return err
-	}
+	c := &changes{tree: db.disk.lsm}
 	for _, t := range db.tables {
-		rows := t.takeDirty()
-		for len(rows) > 0 {
-			n := min(len(rows), flushRows)
-			if err := t.writeRows(rows[:n]); err != nil {
-				return err
+		tc := tableChanges{format: t.format, graves: t.graves}
+		t.graves = graves{}
+		for part := range slices.Chunk(t.takeDirty(), flushRows) {
+			rows := t.freeze(part)
+			t.markDurable(part, rows)
+			tc.rows = append(tc.rows, rows)
+		}
+		c.tables = append(c.tables, tc)
+	}
+	return c
+}
+
+func (t *table) markDurable(slots []int32, rows *frozenRows) {
+	for i, slot := range slots {
+		if rows.fresh[i] {
+			*t.flags.at(slot) |= durable
+			setGroup(&t.spaces[t.meta.at(slot).owner].groups, t.format.group(rows.hash[i]))
+		}
+	}
+}
+
+// write writes the changes, if that was not done before.
+func (c *changes) write() error {
+	c.once.Do(func() {
+		for i := range c.tables {
+			if c.err = c.tables[i].write(c.tree); c.err != nil {
+				return
 			}
-			rows = rows[n:]
+		}
+		c.tables = nil
+	})
+	return c.err
+}
+
+// cancel makes sure that nothing is being written, nor will be.
+func (c *changes) cancel() {
+	c.once.Do(func() { c.err = errGivenUp })
+}
+
+func (c *tableChanges) write(tree *lsm.DB) error {
+	if !c.graves.empty() {
+		b := tree.NewBatch()
+		c.graves.write(c.format, b)
+		if err := b.Commit(); err != nil {
+			return err
+		}
+	}
+	for _, rows := range c.rows {
+		b := tree.NewBatch()
+		count := tally{b: b}
+		rows.encode(c.format, func(i int, key, value []byte) {
+			b.Set(key, value)
+			if rows.fresh[i] {
+				count.add(key, 1)
+			}
+		})
+		count.close()
+		if err := b.Commit(); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// flush writes all changes to disk.
+func (db *DB) flush() error {
+	if err := db.openDisk(); err != nil {
+		return err
+	}
+	if err := db.settle(); err != nil {
+		return err
+	}
+	if err := db.closeView(); err != nil {
+		return err
+	}
+	return db.freeze().write()
 }
 
 // takeDirty returns the slots of the dirty rows, which are so no more.
@@ -75,50 +157,23 @@ func (t *table) pruneDirty() {
 	t.dirty = rows
 }
 
-// encode calls f with the disk key and value of rows, in order of the keys.
-func (t *table) encode(slots []int32, f func(slot int32, key, value []byte)) {
-	var keys keyList
-	t.diskKeys(slots, &keys)
-	vals := t.rawVectors(slots)
-	var value []byte
-	for _, i := range keys.sorted() {
-		value = appendRow(value[:0], vals, int(i))
-		f(slots[i], keys.at(int(i)), value)
-	}
-}
-
-// writeRows writes rows in one batch.
-func (t *table) writeRows(slots []int32) error {
-	return t.db.write(func(b *lsm.Batch) {
-		count := tally{b: b}
-		t.encode(slots, func(slot int32, key, value []byte) {
-			b.Set(key, value)
-			f := t.flags.at(slot)
-			if *f&durable == 0 {
-				*f |= durable
-				count.add(key, 1)
-				setGroup(&t.spaces[t.meta.at(slot).owner].groups, int(key[0]))
-			}
-		})
-		count.close()
-	})
-}
-
 // removeGraves removes from disk what was removed from memory.
 func (db *DB) removeGraves() error {
 	for _, t := range db.tables {
 		if t.graves.empty() {
 			continue
 		}
-		if err := db.write(t.removeGraves); err != nil {
+		err := db.write(func(b *lsm.Batch) { t.graves.write(t.format, b) })
+		if err != nil {
 			return err
 		}
+		t.graves.rows.reset()
+		t.graves.drops = t.graves.drops[:0]
 	}
 	return nil
 }
 
-func (t *table) removeGraves(b *lsm.Batch) {
-	g := &t.graves
+func (g *graves) write(format rowFormat, b *lsm.Batch) {
 	count := tally{b: b}
 	for _, i := range g.rows.sorted() {
 		key := g.rows.at(int(i))
@@ -128,16 +183,14 @@ func (t *table) removeGraves(b *lsm.Batch) {
 	count.close()
 	var buf []byte
 	for _, d := range g.drops {
-		t.eachGroup(d.groups, func(group int) {
-			buf = appendPrefix(buf[:0], group, t.id, d.ns)
+		format.eachGroup(d.groups, func(group int) {
+			buf = appendPrefix(buf[:0], group, format.id, d.ns)
 			if d.ranges {
 				b.DeleteRange(buf, after(buf))
 			}
 			b.Delete(appendDirKey(nil, buf))
 		})
 	}
-	g.rows.reset()
-	g.drops = g.drops[:0]
 }
 
 // tally sums up the changes to the directory; rows come sorted.
@@ -176,7 +229,7 @@ func (t *table) readDirectory() (err error) {
 		return err
 	}
 	for g := lo; g < hi && err == nil; g++ {
-		from := append([]byte{byte(g), 0, 0}, byte(t.id>>8), byte(t.id))
+		from := append([]byte{byte(g), 0, 0}, byte(t.format.id>>8), byte(t.format.id))
 		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
 			n, err := lsm.Count(value)
 			if err == nil && n > 0 {

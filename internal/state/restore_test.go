@@ -395,7 +395,7 @@ func TestBadInfo(t *testing.T) {
 func TestRunFileDamage(t *testing.T) {
 	db := mustOpen(t, Config{Name: "test", Parallelism: 1})
 	put(t, db, mustTable(t, db, pairSpec), 5, numbers(0, 20), 1)
-	good := db.runFile()
+	good := runFile(db.freezeAll())
 	read := func(data []byte) (n int, err error) {
 		err = readRun("x/rows.run", data, func(key, value []byte) error { n++; return nil })
 		return n, err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/vfs"
 )
 
@@ -23,9 +22,9 @@ const (
 
 var errRun = errors.New("its rows cannot be told apart")
 
-// runFile returns the content of a run file of all rows.
-func (db *DB) runFile() []byte {
-	var keys, values keyList
+// freezeAll copies all rows.
+func (db *DB) freezeAll() []tableChanges {
+	var out []tableChanges
 	for _, t := range db.tables {
 		var slots []int32
 		for _, s := range t.spaces {
@@ -33,8 +32,21 @@ func (db *DB) runFile() []byte {
 				slots = append(slots, s.slots()...)
 			}
 		}
-		for part := range slices.Chunk(slots, batch.DefaultSize) {
-			t.encode(part, func(_ int32, key, value []byte) {
+		c := tableChanges{format: t.format}
+		for part := range slices.Chunk(slots, flushRows) {
+			c.rows = append(c.rows, t.freeze(part))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// runFile returns the content of a run file of rows.
+func runFile(tables []tableChanges) []byte {
+	var keys, values keyList
+	for _, t := range tables {
+		for _, rows := range t.rows {
+			rows.encode(t.format, func(_ int, key, value []byte) {
 				keys.add(key)
 				values.add(value)
 			})

@@ -72,14 +72,16 @@ func (t TableInfo) same(u TableInfo) bool {
 	return slices.Equal(t.Key, u.Key) && slices.Equal(t.Value, u.Value) && t.ByTask == u.ByTask
 }
 
-// Snapshot is the content of a DB at one moment. Taking it costs the task only
-// what has changed since the one before; the files are made by Files, which
+// Snapshot is the content of a DB at one moment. Taking it costs the task a copy
+// of what has changed since the one before; the rest is done by Files, which
 // may be called on another goroutine while the task goes on.
 type Snapshot struct {
 	ID   int64
 	fs   vfs.FS
 	dir  string
 	info Info
+	// changes are written by whoever needs them on disk first.
+	changes *changes
 	// make writes the files; it is called once.
 	make     func() error
 	once     sync.Once
@@ -105,7 +107,7 @@ func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 		return nil, err
 	}
 	for _, t := range db.tables {
-		s.info.Tables = append(s.info.Tables, tableInfo(t.spec, t.id))
+		s.info.Tables = append(s.info.Tables, tableInfo(t.spec, t.format.id))
 	}
 	if len(db.tables) == 0 {
 		s.make = func() error { return nil }
@@ -113,19 +115,27 @@ func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 	}
 	s.dir = db.cfg.FS.PathJoin(db.cfg.Dir, fmt.Sprintf("snapshot-%d", id))
 	if db.cfg.Backend == Memory {
-		data := db.runFile()
-		s.make = func() error { return writeRun(s.fs, s.dir, data) }
+		rows := db.freezeAll()
+		s.make = func() error { return writeRun(s.fs, s.dir, runFile(rows)) }
 		return s, nil
 	}
 	if err := db.openDisk(); err != nil {
 		return nil, err
 	}
-	if err := db.flush(); err != nil {
+	if err := db.settle(); err != nil {
 		return nil, err
 	}
-	db.finishPending()
-	tree := db.disk.lsm
-	s.make = func() error { return tree.Checkpoint(s.dir) }
+	if err := db.closeView(); err != nil {
+		return nil, err
+	}
+	c := db.freeze()
+	s.changes = c
+	s.make = func() error {
+		if err := c.write(); err != nil {
+			return err
+		}
+		return c.tree.Checkpoint(s.dir)
+	}
 	db.disk.pending = s
 	return s, nil
 }
@@ -176,9 +186,11 @@ func (s *Snapshot) Files() (*Info, error) {
 // Path returns where a file of the snapshot is, until Release.
 func (s *Snapshot) Path(f FileInfo) string { return s.fs.PathJoin(s.dir, f.Name) }
 
+var errGivenUp = errors.New("the snapshot was given up before its files were made")
+
 // cancel makes sure that the files are not being made, nor will be.
 func (s *Snapshot) cancel() {
-	s.once.Do(func() { s.writeErr = errors.New("the snapshot was given up before its files were made") })
+	s.once.Do(func() { s.writeErr = errGivenUp })
 }
 
 // Release removes the snapshot's own files. Hard links to them stay good.

@@ -11,13 +11,13 @@ import (
 type table struct {
 	db   *DB
 	spec Spec
-	// id names the table on disk, from 1.
-	id    uint16
-	keys  []batch.Column
-	vals  []batch.Column
-	meta  pages[slotMeta]
-	flags pages[uint8]
-	alloc slotAlloc
+	// format is how the rows are written to disk.
+	format rowFormat
+	keys   []batch.Column
+	vals   []batch.Column
+	meta   pages[slotMeta]
+	flags  pages[uint8]
+	alloc  slotAlloc
 
 	byNS   map[int64]*space
 	spaces []*space
@@ -51,7 +51,7 @@ type table struct {
 }
 
 func newTable(db *DB, spec Spec, id uint16) *table {
-	t := &table{db: db, spec: spec, id: id, byNS: make(map[int64]*space), newFlags: db.newFlags()}
+	t := &table{db: db, spec: spec, format: rowFormat{id, spec.ByTask}, byNS: make(map[int64]*space), newFlags: db.newFlags()}
 	for _, k := range spec.Key {
 		t.keys = append(t.keys, batch.NewColumn(k))
 	}
