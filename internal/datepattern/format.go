@@ -3,10 +3,43 @@ package datepattern
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 
+	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
+
+// Unit returns the coarsest unit of time, in milliseconds, below which values
+// look the same when they are formatted; 1 where it is a millisecond or finer.
+func (f *Formatter) Unit() int64 { return unitOf(f.items) }
+
+func unitOf(items []item) int64 {
+	unit := int64(text.MsPerDay)
+	for i := range items {
+		it := &items[i]
+		switch it.kind {
+		case literal:
+		case optional, padded:
+			unit = min(unit, unitOf(it.subs))
+		default:
+			unit = min(unit, it.field.unit())
+		}
+	}
+	return unit
+}
+
+func (f field) unit() int64 {
+	switch f {
+	case half, hourOfHalf, clockOfHalf, hour, clockHour:
+		return text.MsPerHour
+	case minute:
+		return text.MsPerMinute
+	case second:
+		return text.MsPerSecond
+	case nano, milliOfDay, nanoOfDay:
+		return 1
+	}
+	return text.MsPerDay
+}
 
 // Append formats wall time.
 func (f *Formatter) Append(dst []byte, t types.TS) ([]byte, error) {
@@ -47,8 +80,8 @@ func (it *item) append(dst []byte, c *civil) ([]byte, error) {
 		at := len(dst)
 		dst, err := it.subs[0].append(dst, c)
 		if n := len(dst) - at; n < it.min {
-			text := append(bytes.Repeat([]byte{' '}, it.min-n), dst[at:]...)
-			dst = append(dst[:at], text...)
+			filled := append(bytes.Repeat([]byte{' '}, it.min-n), dst[at:]...)
+			dst = append(dst[:at], filled...)
 		} else if n > it.min {
 			return dst, fmt.Errorf("a value has more than the %d characters to which the pattern pads it", it.min)
 		}
@@ -65,7 +98,10 @@ func abs(n int64) int64 {
 }
 
 func (it *item) appendNumber(dst []byte, n int64) ([]byte, error) {
-	width := len(strconv.AppendInt(nil, abs(n), 10))
+	if it.min == 2 && n >= 0 && n < 100 {
+		return append(dst, byte('0'+n/10), byte('0'+n%10)), nil
+	}
+	width := digitCount(abs(n))
 	switch {
 	case width > it.max:
 		return dst, fmt.Errorf("%d has more than the %d digits of the pattern", n, it.max)

@@ -91,14 +91,19 @@ func appendPadded(dst []byte, n int64, width int) []byte {
 		dst = append(dst, '-')
 		n = -n
 	}
-	digits := 1
-	for p := n; p >= 10; p /= 10 {
-		digits++
-	}
-	for ; digits < width; digits++ {
+	for digits := digitCount(n); digits < width; digits++ {
 		dst = append(dst, '0')
 	}
 	return strconv.AppendInt(dst, n, 10)
+}
+
+// digitCount returns the number of decimal digits of n >= 0.
+func digitCount(n int64) int {
+	digits := 1
+	for ; n >= 10; n /= 10 {
+		digits++
+	}
+	return digits
 }
 
 // matchName returns the index of the longest name with which s begins, or -1.

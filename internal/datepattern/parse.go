@@ -21,15 +21,20 @@ func (f *Formatter) Parse(s []byte) (types.TS, bool) {
 // parsed are the fields that were read.
 type parsed struct {
 	value [fieldCount]int64
-	set   [fieldCount]bool
+	set   fieldSet
 }
+
+// fieldSet is a set of fields.
+type fieldSet uint32
+
+func (s fieldSet) has(f field) bool { return s>>f&1 != 0 }
 
 // put notes a field; one that is there already must be the same.
 func (p *parsed) put(f field, v int64) bool {
-	if p.set[f] && p.value[f] != v {
+	if p.set.has(f) && p.value[f] != v {
 		return false
 	}
-	p.value[f], p.set[f] = v, true
+	p.value[f], p.set = v, p.set|1<<f
 	return true
 }
 
@@ -153,11 +158,11 @@ func (p *parsed) fraction(it *item, s []byte, pos int) (int, bool) {
 
 // within reports whether a field, if it is there, has a value that exists.
 func (p *parsed) within(f field, lo, hi int64) bool {
-	return !p.set[f] || p.value[f] >= lo && p.value[f] <= hi
+	return !p.set.has(f) || p.value[f] >= lo && p.value[f] <= hi
 }
 
 func (p *parsed) or(f field, otherwise int64) int64 {
-	if p.set[f] {
+	if p.set.has(f) {
 		return p.value[f]
 	}
 	return otherwise
@@ -185,19 +190,19 @@ func (p *parsed) time() (ms int64, ns int32, carry int, ok bool) {
 		!p.within(milliOfDay, 0, text.MsPerDay-1) || !p.within(nanoOfDay, 0, text.MsPerDay*1_000_000-1) {
 		return 0, 0, 0, false
 	}
-	if p.set[clockHour] && !p.put(hour, p.value[clockHour]%24) ||
-		p.set[clockOfHalf] && !p.put(hourOfHalf, p.value[clockOfHalf]%12) ||
-		p.set[half] && p.set[hourOfHalf] && !p.put(hour, p.value[half]*12+p.value[hourOfHalf]) {
+	if p.set.has(clockHour) && !p.put(hour, p.value[clockHour]%24) ||
+		p.set.has(clockOfHalf) && !p.put(hourOfHalf, p.value[clockOfHalf]%12) ||
+		p.set.has(half) && p.set.has(hourOfHalf) && !p.put(hour, p.value[half]*12+p.value[hourOfHalf]) {
 		return 0, 0, 0, false
 	}
-	total, whole := p.value[nanoOfDay], p.set[nanoOfDay]
-	if p.set[milliOfDay] {
+	total, whole := p.value[nanoOfDay], p.set.has(nanoOfDay)
+	if p.set.has(milliOfDay) {
 		total, whole = p.value[milliOfDay]*1_000_000, true
 	}
 	if whole && !(p.put(hour, total/3600e9) && p.put(minute, total/60e9%60) && p.put(second, total/1e9%60) && p.put(nano, total%1e9)) {
 		return 0, 0, 0, false
 	}
-	if p.set[hour] && (p.set[half] && p.value[hour]/12 != p.value[half] || p.set[hourOfHalf] && p.value[hour]%12 != p.value[hourOfHalf]) {
+	if p.set.has(hour) && (p.set.has(half) && p.value[hour]/12 != p.value[half] || p.set.has(hourOfHalf) && p.value[hour]%12 != p.value[hourOfHalf]) {
 		return 0, 0, 0, false
 	}
 	h, m, s, n := p.value[hour], p.value[minute], p.value[second], p.value[nano]
@@ -217,9 +222,9 @@ func (p *parsed) date() (days int, complete, ok bool) {
 		!p.within(dayOfYear, 1, 366) || !p.within(weekOfYear, 1, 53) || !p.within(localDay, 1, 7) {
 		return 0, false, false
 	}
-	if p.set[yearOfEra] {
+	if p.set.has(yearOfEra) {
 		y := p.value[yearOfEra]
-		if p.set[era] && p.value[era] == 0 {
+		if p.set.has(era) && p.value[era] == 0 {
 			y = 1 - y
 		}
 		if !p.put(year, y) {
@@ -231,16 +236,16 @@ func (p *parsed) date() (days int, complete, ok bool) {
 	}
 	y := int(p.or(year, 1970))
 	switch {
-	case p.set[year] && p.set[month] && p.set[dayOfMonth]:
+	case p.set.has(year) && p.set.has(month) && p.set.has(dayOfMonth):
 		m := int(p.value[month])
 		days, complete = text.DaysFromCivil(y, m, min(int(p.value[dayOfMonth]), text.DaysInMonth(y, m))), true
-		p.set[dayOfMonth] = false // it may have been too large
-	case p.set[year] && p.set[dayOfYear]:
+		p.set &^= 1 << dayOfMonth // it may have been too large
+	case p.set.has(year) && p.set.has(dayOfYear):
 		if p.value[dayOfYear] == 366 && !text.IsLeap(y) {
 			return 0, false, false
 		}
 		days, complete = text.DaysFromCivil(y, 1, 1)+int(p.value[dayOfYear])-1, true
-	case p.set[weekYear] && p.set[weekOfYear] && (p.set[localDay] || p.set[dayOfWeek]):
+	case p.set.has(weekYear) && p.set.has(weekOfYear) && (p.set.has(localDay) || p.set.has(dayOfWeek)):
 		days, complete = p.fromWeek(), true
 	default:
 		m := int(p.or(month, 1))
@@ -262,9 +267,13 @@ func (p *parsed) fromWeek() int {
 
 // agrees reports whether all fields of the date that were read are those of it.
 func (p *parsed) agrees(days int) bool {
+	const plain = 1<<era | 1<<year | 1<<yearOfEra | 1<<month | 1<<dayOfMonth
+	if p.set&(1<<half-1)&^plain == 0 {
+		return true
+	}
 	c := civilOf(int64(days)*text.MsPerDay, 0)
 	for f := year; f <= localDay; f++ {
-		if p.set[f] && f != yearOfEra && c.get(f) != p.value[f] {
+		if p.set.has(f) && f != yearOfEra && c.get(f) != p.value[f] {
 			return false
 		}
 	}
