@@ -81,9 +81,11 @@ func (r *reader) open(position []byte) error {
 	r.in = r.file
 	if ext != "" {
 		r.end = -1
-		if r.in, err = decompress(ext, r.file); err != nil {
+		in, err := decompress(ext, r.file)
+		if err != nil {
 			return err
 		}
+		r.in = in
 	}
 	r.buf = make([]byte, min(2*window, max(r.data.Size+1, 1<<12)))
 	if h, ok := r.dec.(format.HeaderDecoder); ok {

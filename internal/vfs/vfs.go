@@ -34,6 +34,12 @@ func Create(fsys FS, name string) (File, error) {
 	return fsys.Create(name, vfs.WriteCategoryUnspecified)
 }
 
+// OpenReadWrite opens a file to read and write it anywhere; it makes an empty
+// one if there is none.
+func OpenReadWrite(fsys FS, name string) (File, error) {
+	return fsys.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
+}
+
 // ReadFile returns the content of a file.
 func ReadFile(fsys FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)

@@ -1,0 +1,192 @@
+package filesystem
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// restore brings the directory to the state of the checkpoint that the job goes
+// on from: what was finished then is published, what was open goes on, and what
+// came later is removed. Without a checkpoint, all that an earlier run has left
+// half done is removed.
+func (w *writer) restore(states [][]byte) error {
+	if err := vfs.MkdirAll(w.fs, w.path); err != nil {
+		return fmt.Errorf("the directory %s cannot be made: %w", w.path, err)
+	}
+	for _, b := range states {
+		var s writerState
+		if err := json.Unmarshal(b, &s); err != nil {
+			return fmt.Errorf("the state of the sink cannot be read: %w", err)
+		}
+		if s.Version != stateVersion {
+			return fmt.Errorf("the state of the sink has version %d, this program knows %d", s.Version, stateVersion)
+		}
+		if err := w.takeOver(&s); err != nil {
+			return err
+		}
+	}
+	keep := map[string]bool{}
+	for _, p := range w.open {
+		keep[p.path] = true
+		w.sawName(p.name)
+	}
+	for _, d := range w.done {
+		keep[w.fs.PathJoin(w.dirPath(d.Dir), w.hiddenName(d.Name))] = true
+		w.sawName(d.Name)
+	}
+	return w.clean("", len(w.keys), keep)
+}
+
+// takeOver goes on from the state of one writer of the last run.
+func (w *writer) takeOver(s *writerState) error {
+	if err := w.publish(s.Done); err != nil {
+		return err
+	}
+	if s.Subtask == w.ctx.Subtask {
+		w.next = max(w.next, s.Next)
+	}
+	for _, o := range s.Open {
+		p, err := w.resume(o)
+		if err != nil {
+			return err
+		}
+		if w.open[o.Dir] == nil {
+			w.open[o.Dir] = p
+			continue
+		}
+		// Two writers of the last run wrote to this directory, and this one
+		// takes both over.
+		if err := p.sync(); err != nil {
+			return err
+		}
+		if err := p.close(); err != nil {
+			return err
+		}
+		w.done = append(w.done, doneFile{Dir: p.dir, Name: p.name, epoch: unbound})
+	}
+	return nil
+}
+
+// sawName makes sure that the numbers of new files are above n.
+func (w *writer) sawName(name string) {
+	if subtask, n, ok := w.parseName(name); ok && subtask == w.ctx.Subtask {
+		w.next = max(w.next, n+1)
+	}
+}
+
+// clean removes the hidden files of this sink, but for those in keep, from a
+// directory and from the partitions below it, and looks at the numbers of the
+// files that are there.
+func (w *writer) clean(dir string, depth int, keep map[string]bool) error {
+	full := w.dirPath(dir)
+	names, err := w.fs.List(full)
+	if err != nil {
+		return err
+	}
+	removed := false
+	for _, name := range names {
+		path := w.fs.PathJoin(full, name)
+		if depth > 0 {
+			if k := w.keys[len(w.keys)-depth]; strings.HasPrefix(name, string(appendName(nil, []byte(k.Name)))+"=") {
+				if err := w.clean(strings.TrimPrefix(dir+"/"+name, "/"), depth-1, keep); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if !w.leftOver(name) {
+			w.sawName(name)
+			continue
+		}
+		if !keep[path] {
+			if err := w.fs.Remove(path); err != nil && !vfs.IsNotExist(err) {
+				return err
+			}
+			removed = true
+		}
+	}
+	if removed {
+		return vfs.SyncDir(w.fs, full)
+	}
+	return nil
+}
+
+// leftOver reports whether a name is that of a hidden file of this sink which
+// this writer looks after. (With another parallelism, there may be files of
+// subtasks that are no more.)
+func (w *writer) leftOver(name string) bool {
+	rest, ok := strings.CutPrefix(name, ".")
+	if !ok {
+		return false
+	}
+	// The copy that a crash while truncating may leave has one more ending.
+	rest = strings.TrimSuffix(rest, ".tmp.tmp")
+	rest = strings.TrimSuffix(rest, ".tmp")
+	final, ok := strings.CutSuffix(rest, "."+w.tag)
+	if !ok {
+		return false
+	}
+	subtask, _, ok := w.parseName(final)
+	return ok && subtask%w.ctx.Parallelism == w.ctx.Subtask
+}
+
+// publish gives finished files their names. It may have been done before.
+func (w *writer) publish(files []doneFile) error {
+	var dirs []string
+	for _, d := range files {
+		dirs = append(dirs, d.Dir)
+		if err := w.rename(d); err != nil {
+			return err
+		}
+	}
+	if err := w.syncDirs(dirs); err != nil {
+		return err
+	}
+	if w.success == "" {
+		return nil
+	}
+	for _, d := range dirs {
+		path := w.fs.PathJoin(w.dirPath(d), w.success)
+		if there, err := exists(w.fs, path); err != nil || there {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := vfs.WriteFile(w.fs, path, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rename gives one file its name. If a file of another job has it, the next
+// number that is free is taken.
+func (w *writer) rename(d doneFile) error {
+	full := w.dirPath(d.Dir)
+	from, to := w.fs.PathJoin(full, w.hiddenName(d.Name)), w.fs.PathJoin(full, d.Name)
+	fromThere, err := exists(w.fs, from)
+	if err != nil {
+		return err
+	}
+	toThere, err := exists(w.fs, to)
+	switch {
+	case err != nil:
+		return err
+	case !fromThere && toThere:
+		return nil
+	case !fromThere:
+		return fmt.Errorf("the file %s, which the checkpoint has finished, is gone, and so is %s: it was removed", from, to)
+	}
+	for toThere {
+		to = w.fs.PathJoin(full, w.finalName(w.next))
+		w.next++
+		if toThere, err = exists(w.fs, to); err != nil {
+			return err
+		}
+	}
+	return w.fs.Rename(from, to)
+}
