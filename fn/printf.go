@@ -22,7 +22,7 @@ var printfDef = &Def{
 		"NULL if the format is wrong or a value does not fit its specifier. %h and %t are not known.",
 	Examples: []Example{
 		{"PRINTF('%s has %d', 'a', 5)", "a has 5 :: STRING"},
-		{"PRINTF('%05.1f|%-5d|', 3.14159e0, 7)", "003.1|7    | :: STRING"},
+		{"PRINTF('%05.1f|%-5d|', 3.14159e0, 7)", "'003.1|7    |' :: STRING"},
 		{"PRINTF('%2$s %1$s', 'a', 'b')", "b a :: STRING"},
 		{"PRINTF('%,d', 1234567)", "1,234,567 :: STRING"},
 		{"PRINTF('%s', CAST(NULL AS STRING))", "null :: STRING"},
