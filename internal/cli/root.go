@@ -66,12 +66,24 @@ func newRoot(p *process) *cobra.Command {
 		Long:          "Millstream runs Flink SQL scripts over streams and files.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(p), newExplain(p), newCheck(p), newShell(p), newVersion(p), newDocs())
 	return root
+}
+
+// noCommand refuses a command that does not exist.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("unknown command %q; did you mean %q?", args[0], near[0])
+	}
+	return fmt.Errorf("unknown command %q", args[0])
 }
 
 func newVersion(p *process) *cobra.Command {
@@ -155,9 +167,7 @@ func (p *process) report(err error) {
 		fmt.Fprintln(p.stderr, text)
 		return
 	}
-	// cobra's suggestions come in lines of their own, indented by a tab.
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\t' })
-	fmt.Fprintf(p.stderr, "millstream: %s (millstream help says more)\n", strings.Join(lines, " "))
+	fmt.Fprintf(p.stderr, "millstream: %s (millstream help says more)\n", text)
 }
 
 // printable escapes control characters, so that data in a message cannot

@@ -195,12 +195,20 @@ func (sh *shell) say(sc *script) {
 	}
 	for _, st := range sc.steps {
 		if st.job != nil && st.job.result != nil {
-			fmt.Fprintf(sh.stderr, "%d rows\n", st.job.result.rows)
+			n := st.job.result.rows
+			fmt.Fprintf(sh.stderr, "%d %s\n", n, plural(n, "row"))
 		}
 	}
 	if len(sc.steps) == 0 {
 		fmt.Fprintln(sh.stderr, "OK")
 	}
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
 }
 
 func (sh *shell) complain(err error) {
