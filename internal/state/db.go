@@ -40,8 +40,8 @@ type Config struct {
 	// evicted when an event is over, MaxBytes the same for their size; 0 means
 	// no limit. The Memory backend has none.
 	MaxRows, MaxBytes int
-	// Cache holds blocks of the files of all DBs of the process; nil gives
-	// this one a small cache of its own.
+	// Cache holds blocks of the files of DBs; nil means the one that the
+	// process has for all.
 	Cache *lsm.Cache
 }
 

@@ -22,9 +22,17 @@ import (
 const (
 	memTableSize = 4 << 20
 	blockSize    = 32 << 10
-	// ownCache is the block cache of a DB that is given none.
-	ownCache = 1 << 20
 )
+
+// sharedCache is the block cache of all DBs of the process that are given none.
+// It exists while there is such a DB, and takes memory as blocks are read.
+var sharedCache struct {
+	mu     sync.Mutex
+	blocks *pebble.Cache
+	users  int
+}
+
+const sharedCacheSize = 32 << 20
 
 // Cache holds blocks of the files of any number of DBs.
 type Cache struct{ blocks *pebble.Cache }
@@ -35,6 +43,27 @@ func NewCache(size int64) *Cache { return &Cache{pebble.NewCache(size)} }
 // Close frees the cache once no DB uses it any more.
 func (c *Cache) Close() { c.blocks.Unref() }
 
+func acquireShared() *Cache {
+	s := &sharedCache
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users == 0 {
+		s.blocks = pebble.NewCache(sharedCacheSize)
+	}
+	s.users++
+	return &Cache{s.blocks}
+}
+
+func releaseShared() {
+	s := &sharedCache
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users--; s.users == 0 {
+		s.blocks.Unref()
+		s.blocks = nil
+	}
+}
+
 // DB is the map. Its methods may be called by one goroutine at a time, and
 // Checkpoint by another while none writes.
 type DB struct {
@@ -44,6 +73,8 @@ type DB struct {
 	// flushing is closed when that one is done.
 	unflushed int
 	flushing  <-chan struct{}
+	// shared is set if the DB uses the shared cache.
+	shared bool
 
 	failure
 }
@@ -84,15 +115,17 @@ func (e *CorruptError) Error() string {
 // Unwrap returns what was wrong.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// Open opens the map in dir, and makes it if there is none. cache may be nil.
+// Open opens the map in dir, and makes it if there is none. A nil cache means
+// the one that the process has for all.
 func Open(fsys vfs.FS, dir string, cache *Cache) (*DB, error) {
 	db := &DB{dir: dir, failure: failure{told: make(chan struct{})}}
 	if cache == nil {
-		cache = NewCache(ownCache)
-		defer cache.Close()
+		cache = acquireShared()
+		db.shared = true
 	}
 	p, err := pebble.Open(dir, db.options(fsys, cache))
 	if err != nil {
+		db.leaveCache()
 		return nil, db.explain("open", err)
 	}
 	db.p = p
@@ -180,9 +213,17 @@ func (db *DB) explain(what string, err error) error {
 	return fmt.Errorf("state in %s: %s: %w", db.dir, what, err)
 }
 
+func (db *DB) leaveCache() {
+	if db.shared {
+		db.shared = false
+		releaseShared()
+	}
+}
+
 // Close waits for the background to end. The files stay.
 func (db *DB) Close() error {
 	err := db.p.Close()
+	db.leaveCache()
 	if failed := db.check(); failed != nil {
 		return failed
 	}
