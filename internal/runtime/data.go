@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
@@ -44,19 +46,19 @@ const metaMagic = "millstream-job"
 // OpenData takes the directory of a job for this process, and makes it if it
 // does not exist. An error that the user has to deal with (another process has
 // it, something is damaged) is a *checkpoint.RefusedError.
-func OpenData(fs vfs.FS, path, job string) (*Data, error) {
-	return openData(fs, path, job, (*Data).load)
+func OpenData(fsys vfs.FS, path, job string) (*Data, error) {
+	return openData(fsys, path, job, (*Data).load)
 }
 
 // OpenFresh is OpenData for a job that starts anew: what is in the directory is
 // set aside unread, so it may be damaged.
-func OpenFresh(fs vfs.FS, path, job string) (*Data, error) {
-	return openData(fs, path, job, (*Data).setAside)
+func OpenFresh(fsys vfs.FS, path, job string) (*Data, error) {
+	return openData(fsys, path, job, (*Data).setAside)
 }
 
-func openData(fs vfs.FS, path, job string, load func(*Data) error) (*Data, error) {
-	d := &Data{fs: fs, path: path, meta: meta{Job: job}}
-	if err := vfs.MkdirAll(fs, path); err != nil {
+func openData(fsys vfs.FS, path, job string, load func(*Data) error) (*Data, error) {
+	d := &Data{fs: fsys, path: path, meta: meta{Job: job}}
+	if err := vfs.MkdirAll(fsys, path); err != nil {
 		return nil, err
 	}
 	if err := d.take(job); err != nil {
@@ -73,13 +75,16 @@ func (d *Data) file(name string) string { return d.fs.PathJoin(d.path, name) }
 // take gets the lock, and leaves the number of this process beside it.
 func (d *Data) take(job string) error {
 	lock, err := vfs.Lock(d.fs, d.file("lock"))
-	if err != nil {
+	if held(err) {
 		who := "another process"
 		if pid, readErr := vfs.ReadFile(d.fs, d.file("pid")); readErr == nil {
 			who = "process " + strings.TrimSpace(string(pid))
 		}
 		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s is being run by %s: %s is locked; stop that process, or choose another directory with --data",
 			job, who, d.path)}
+	}
+	if err != nil {
+		return err
 	}
 	d.lock = lock
 	f, err := vfs.Create(d.fs, d.file("pid"))
@@ -91,6 +96,15 @@ func (d *Data) take(job string) error {
 		return errors.Join(err, d.Close())
 	}
 	return nil
+}
+
+// held reports whether an attempt to lock a file failed because somebody has
+// the lock, and not because the file could not be made.
+func held(err error) bool {
+	var file *fs.PathError
+	var refused syscall.Errno
+	return err != nil && !errors.As(err, &file) &&
+		(errors.As(err, &refused) || strings.Contains(err.Error(), "lock held by current process"))
 }
 
 // load reads what is in the directory.

@@ -343,6 +343,21 @@ func TestPanicNamesTheOperator(t *testing.T) {
 	}
 }
 
+func TestPanicNamesTheSource(t *testing.T) {
+	src := rttest.NewSource(10, rows(0, 100, 3))
+	src.OnRead = func(string) error {
+		if src.Read() > 50 {
+			panic("oh no")
+		}
+		return nil
+	}
+	j := newJob(t, tallyGraph(1, src, rttest.NewSink()), runtime.Config{}, nil)
+	var failed *runtime.Error
+	if err := j.Drain(); !errors.As(err, &failed) || failed.Node != "source" || failed.Stack == nil {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestErrorsOfConnectorsSpeakForThemselves(t *testing.T) {
 	src, sink := rttest.NewSource(10, rows(0, 100, 3)), rttest.NewSink()
 	src.OnRead = func(string) error { return errors.New("flights.csv:7: no number") }

@@ -181,6 +181,8 @@ func (t *task) panicked(v any) {
 	err := panicked(t.name, v)
 	if s := t.chain.cur; s != nil {
 		err.Node, err.Name = s.node.ID, s.node.Name
+	} else if t.reader != nil {
+		err.Node, err.Name = t.reader.node.ID, t.reader.node.Name
 	}
 	err.Subtask = t.subtask
 	t.chain.err = err
