@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	// Time zones are there on machines without a zone database, too.
-	_ "time/tzdata"
 
 	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/internal/diag"
+	"github.com/millstream-io/millstream/internal/text"
 )
 
 // OwnPrefix begins the names of the options that Flink does not have, but for those that name a deliberate difference.
@@ -91,7 +90,7 @@ func (s *Settings) Set(key, value string) error {
 			return err
 		}
 		if key == TimeZone {
-			if _, err := ParseZone(value); err != nil {
+			if _, err := text.ParseZone(value); err != nil {
 				return err
 			}
 		}
@@ -173,64 +172,9 @@ func (s *Settings) Duration(key string) time.Duration {
 
 // Zone returns the session's time zone.
 func (s *Settings) Zone() *time.Location {
-	z, err := ParseZone(s.Text(TimeZone))
+	z, err := text.ParseZone(s.Text(TimeZone))
 	if err != nil {
 		return time.UTC
 	}
 	return z
-}
-
-// ParseZone reads a time zone: a name such as Europe/Berlin, or a fixed offset such as GMT+02:00, UTC-5 or +02:00.
-func ParseZone(name string) (*time.Location, error) {
-	if offset, ok := parseOffset(name); ok {
-		if offset == 0 {
-			return time.UTC, nil
-		}
-		return time.FixedZone(name, offset), nil
-	}
-	if name == "" || strings.EqualFold(name, "local") {
-		return nil, fmt.Errorf("unknown time zone %q", name)
-	}
-	z, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("unknown time zone %q: write a name such as Europe/Berlin, or an offset such as GMT+02:00", name)
-	}
-	return z, nil
-}
-
-// parseOffset reads [GMT|UTC|UT](+|-)h[h][:mm] as seconds east.
-func parseOffset(name string) (int, bool) {
-	rest := name
-	for _, p := range []string{"GMT", "UTC", "UT"} {
-		if r, ok := strings.CutPrefix(name, p); ok {
-			rest = r
-			break
-		}
-	}
-	switch {
-	case name == "":
-		return 0, false
-	case rest == "" || rest == "Z":
-		return 0, true
-	}
-	sign := 1
-	switch rest[0] {
-	case '-':
-		sign = -1
-	case '+':
-	default:
-		return 0, false
-	}
-	h, m, _ := strings.Cut(rest[1:], ":")
-	if m == "" {
-		m = "0"
-	}
-	var hours, minutes int
-	if n, err := fmt.Sscanf(h+" "+m, "%d %d", &hours, &minutes); n != 2 || err != nil || len(h) > 2 || len(m) > 2 {
-		return 0, false
-	}
-	if hours > 18 || minutes > 59 {
-		return 0, false
-	}
-	return sign * (hours*3600 + minutes*60), true
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestSet(t *testing.T) {
@@ -61,27 +60,6 @@ func TestDefaults(t *testing.T) {
 	s.ResetAll()
 	if len(s.All()) != 0 {
 		t.Error("RESET left options")
-	}
-}
-
-func TestParseZone(t *testing.T) {
-	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	for name, want := range map[string]int{
-		"UTC": 0, "GMT": 0, "Z": 0, "+02:00": 7200, "GMT-5": -18000, "UTC+05:45": 20700, "Asia/Tokyo": 32400,
-	} {
-		z, err := ParseZone(name)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if _, got := at.In(z).Zone(); got != want {
-			t.Errorf("%s is %d s east, want %d", name, got, want)
-		}
-	}
-	for _, name := range []string{"", "local", "+99:00", "GMT+1:99", "Nowhere/At_All"} {
-		if _, err := ParseZone(name); err == nil {
-			t.Errorf("%q was taken for a zone", name)
-		}
 	}
 }
 
