@@ -48,9 +48,8 @@ func bindRem(c *Call) (*Bound, error) {
 	}
 	a, b := c.Args[0].Type, c.Args[1].Type
 	if a.IsInteger() && b.IsInteger() {
-		wide := types.Of(max(a.Kind, b.Kind))
 		t := c.Strict(types.Of(b.Kind))
-		return &Bound{Params: []types.Type{wide, wide}, Result: t, Kernel: remIntKernel(wide, t)}, nil
+		return &Bound{Result: t, Kernel: remIntKernel(types.Of(max(a.Kind, b.Kind)), t)}, nil
 	}
 	t := b.Plain()
 	if a.Scale > 0 || b.Scale > 0 {
@@ -120,11 +119,13 @@ func (c *Call) bindNumbers(decimal func(a, b types.Type) types.Type, kernel func
 	}, nil
 }
 
+// bindDecimals binds an operator over two exact numbers; integers are read as
+// decimals without a cast.
 func (c *Call) bindDecimals(t types.Type) *Bound {
 	t = c.Strict(t)
 	pa, pb := asDecimal(c.Args[0].Type), asDecimal(c.Args[1].Type)
 	op := map[string]decimalOp{"+": decAdd, "-": decSub, "*": decMul, "/": decDiv}[c.Def.Name]
-	return &Bound{Params: []types.Type{pa, pb}, Result: t, Kernel: decimalKernel(op, pa, pb, t)}
+	return &Bound{Result: t, Kernel: decimalKernel(op, pa, pb, t)}
 }
 
 // asDecimal returns the DECIMAL type that holds an exact number.

@@ -83,28 +83,23 @@ func comparable(a, b types.Type) (pa, pb types.Type, ok bool) {
 }
 
 // comparableNumbers: a FLOAT is compared with an integer as a FLOAT, with a
-// DOUBLE as what the left operand is, and with a DECIMAL as a DOUBLE.
+// DOUBLE as what the left operand is, and with a DECIMAL as a DOUBLE. Decimals
+// and integers are compared as they are.
 func comparableNumbers(a, b types.Type) (pa, pb types.Type, ok bool) {
 	t := commonNumber(a, b)
 	switch {
 	case a.IsApprox() && b.IsApprox():
 		t = types.Of(a.Kind)
 	case t.Kind == types.Decimal:
-		pa, pb = asDecimal(a), asDecimal(b)
-		whole := max(pa.Precision-pa.Scale, pb.Precision-pb.Scale)
-		if int(whole)+int(max(pa.Scale, pb.Scale)) > types.MaxPrecision {
-			return wideDecimal(pa), wideDecimal(pb), true
-		}
+		return a, b, true
 	}
 	return t, t, true
 }
 
-// wideDecimal returns a DECIMAL of the same scale in 128 bits.
-func wideDecimal(t types.Type) types.Type {
-	return types.DecimalOf(types.MaxPrecision, int(t.Scale))
-}
-
 func (c *Call) compareKernel(op comparison, a, b, t types.Type) Kernel {
+	if a.Kind == types.Decimal && !a.Same(b) || b.Kind == types.Decimal && !a.Same(b) {
+		return compareDecimals(op, asDecimal(a), asDecimal(b), t)
+	}
 	switch a.Phys() {
 	case types.PhysBool:
 		return compareWith(op, t, func(x, y bool) int { return boolInt(x) - boolInt(y) })
@@ -121,9 +116,6 @@ func (c *Call) compareKernel(op comparison, a, b, t types.Type) Kernel {
 	case types.PhysF64:
 		return compareOrdered[float64](op, t)
 	case types.PhysI128:
-		if a.Scale != b.Scale {
-			return compareWith(op, t, func(x, y types.Int128) int { return compareScaled(x, y, int(a.Scale), int(b.Scale)) })
-		}
 		return compareWith(op, t, types.Int128.Compare)
 	case types.PhysTS:
 		return compareWith(op, t, types.TS.Compare)
@@ -140,17 +132,55 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// compareScaled compares decimals of different scale.
-func compareScaled(x, y types.Int128, sx, sy int) int {
-	var ok bool
-	if sx < sy {
-		if x, ok = x.MulOK(types.Pow10(sy - sx)); !ok {
-			return x.Sign()
+// compareDecimals compares decimals of different types, and decimals with
+// integers, at their larger scale.
+func compareDecimals(op comparison, a, b, t types.Type) Kernel {
+	scale := max(a.Scale, b.Scale)
+	fa, fb := types.Pow10(int(scale-a.Scale)), types.Pow10(int(scale-b.Scale))
+	whole := max(a.Precision-a.Scale, b.Precision-b.Scale)
+	fits := int(whole+scale) <= types.MaxPrecision
+	small := whole+scale <= 18
+	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
+		x, y := decimalsOf(args[0]), decimalsOf(args[1])
+		out := batch.MakeFixed[bool](t, rows.N)
+		for k, n := 0, rows.Len(); k < n; k++ {
+			i := rows.At(k)
+			var cmp int
+			switch {
+			case small:
+				cmp = compareInts(x.small[i]*fa.Int64(), y.small[i]*fb.Int64())
+			case fits:
+				cmp = x.at(i).Mul(fa).Compare(y.at(i).Mul(fb))
+			default:
+				cmp = compareScaled(x.at(i), y.at(i), fa, fb)
+			}
+			out.Values[i] = op.holds(cmp)
 		}
-	} else if y, ok = y.MulOK(types.Pow10(sx - sy)); !ok {
+		return out, nil
+	}
+}
+
+func compareInts(x, y int64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+// compareScaled compares x*fx with y*fy, one of the factors being 1.
+func compareScaled(x, y, fx, fy types.Int128) int {
+	u, ok := x.MulOK(fx)
+	if !ok {
+		return x.Sign()
+	}
+	w, ok := y.MulOK(fy)
+	if !ok {
 		return -y.Sign()
 	}
-	return x.Compare(y)
+	return u.Compare(w)
 }
 
 type ordered interface {

@@ -91,19 +91,16 @@ func (d *decimals) at(i int) types.Int128 {
 // which they fit.
 func narrowDecimals(v batch.Vector, t types.Type) batch.Vector {
 	d := decimalsOf(v)
-	wide := batch.MakeFixed[int64](t, v.Len())
+	wide := batch.MakeFixed[int64](types.Of(types.BigInt), v.Len())
 	for i := range wide.Values {
 		wide.Values[i] = d.at(i).Int64()
 	}
-	if t.Kind == types.BigInt {
-		return WithValid(wide, v.Validity())
-	}
-	return WithValid(narrowInts(wide, t), v.Validity())
+	return WithValid(intsAs(wide, t), v.Validity())
 }
 
 // smallSum adds or subtracts where operands and result have 18 digits at most.
 func (p *decimalPlan) smallSum(rows Rows, args []batch.Vector) (batch.Vector, error) {
-	a, b := args[0].(*batch.Fixed[int64]).Values, args[1].(*batch.Fixed[int64]).Values
+	a, b := decimalsOf(args[0]).small, decimalsOf(args[1]).small
 	out := batch.MakeFixed[int64](p.t, rows.N)
 	fa, fb := p.fa.Int64(), p.fb.Int64()
 	if p.op == decSub {
@@ -125,19 +122,39 @@ func (p *decimalPlan) smallSum(rows Rows, args []batch.Vector) (batch.Vector, er
 func (p *decimalPlan) wideExact(rows Rows, args []batch.Vector) (batch.Vector, error) {
 	a, b := decimalsOf(args[0]), decimalsOf(args[1])
 	out := newDecimals(p.t, rows.N)
+	if p.op == decMul {
+		mulExact(out, &a, &b, rows)
+		return out.vector(), nil
+	}
 	fb := p.fb
 	if p.op == decSub {
 		fb = fb.Neg()
 	}
 	for k, n := 0, rows.Len(); k < n; k++ {
 		i := rows.At(k)
-		if p.op == decMul {
-			out.put(i, a.at(i).Mul(b.at(i)))
-		} else {
-			out.put(i, a.at(i).Mul(p.fa).Add(b.at(i).Mul(fb)))
-		}
+		out.put(i, a.at(i).Mul(p.fa).Add(b.at(i).Mul(fb)))
 	}
 	return out.vector(), nil
+}
+
+func mulExact(out *decimalOut, a, b *decimals, rows Rows) {
+	switch n := rows.Len(); {
+	case a.small != nil && b.small != nil && out.wide != nil:
+		for k := range n {
+			i := rows.At(k)
+			out.wide.Values[i] = types.MulInt64(a.small[i], b.small[i])
+		}
+	case a.wide != nil && b.small != nil:
+		for k := range n {
+			i := rows.At(k)
+			out.wide.Values[i] = a.wide[i].Mul(types.Int128FromInt64(b.small[i]))
+		}
+	default:
+		for k := range n {
+			i := rows.At(k)
+			out.put(i, a.at(i).Mul(b.at(i)))
+		}
+	}
 }
 
 // checked is the general case.

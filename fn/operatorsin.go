@@ -25,19 +25,14 @@ func bindIn(not bool) func(*Call) (*Bound, error) {
 		}
 		find := c.finder(p)
 		b.Kernel = func(rows Rows, args []batch.Vector) (batch.Vector, error) {
-			out, valid := batch.MakeFixed[bool](t, rows.N), args[0].Validity()
-			look := find(args)
-			for k, n := 0, rows.Len(); k < n; k++ {
-				i := rows.At(k)
-				found, unknown := false, true
-				if valid.Get(i) {
-					found, unknown = look(i)
-				}
-				out.Values[i] = found != not
-				if !found && unknown {
-					out.Valid = MarkNull(out.Valid, rows.N, i)
+			out := batch.MakeFixed[bool](t, rows.N)
+			known := find(rows, args, out.Values)
+			if not {
+				for i, found := range out.Values {
+					out.Values[i] = !found
 				}
 			}
+			out.Valid = known.And(args[0].Validity(), rows.N)
 			return out, nil
 		}
 		return b, nil
@@ -73,121 +68,146 @@ func (c *Call) inType() (types.Type, error) {
 	return t.WithNull(true), nil
 }
 
-// look tells whether the value at a position is among the elements, and if not,
-// whether it would be one if the nulls were known.
-type look func(i int) (found, unknown bool)
+// finder tells for each row whether its value is among the elements. Where it is
+// not, but would perhaps be if the nulls among them were known, the bit of the
+// result is cleared.
+type finder func(rows Rows, args []batch.Vector, found []bool) (known batch.Bitmap)
 
 // finder returns how to look values up: in a set, where all elements are
 // constants of type p already, and by comparing with each otherwise.
-func (c *Call) finder(p types.Type) func(args []batch.Vector) look {
+func (c *Call) finder(p types.Type) finder {
 	for _, a := range c.Args[1:] {
 		if a.Const == nil || a.Type.Kind == types.Null || a.Type.Phys() != p.Phys() ||
 			p.Phys() != types.PhysBytes && !a.Type.Same(p) {
-			return lookEach
+			return findEach
 		}
 	}
 	switch p.Phys() {
 	case types.PhysI8:
-		return lookFixed[int8](c.Args[1:])
+		return findFixed[int8](c.Args[1:])
 	case types.PhysI16:
-		return lookFixed[int16](c.Args[1:])
+		return findFixed[int16](c.Args[1:])
 	case types.PhysI32:
-		return lookFixed[int32](c.Args[1:])
+		return findFixed[int32](c.Args[1:])
 	case types.PhysI64:
-		return lookFixed[int64](c.Args[1:])
+		return findFixed[int64](c.Args[1:])
 	case types.PhysF32:
-		return lookFixed[float32](c.Args[1:])
+		return findFixed[float32](c.Args[1:])
 	case types.PhysF64:
-		return lookFixed[float64](c.Args[1:])
+		return findFixed[float64](c.Args[1:])
 	case types.PhysI128:
-		return lookFixed[types.Int128](c.Args[1:])
+		return findFixed[types.Int128](c.Args[1:])
 	case types.PhysTS:
-		return lookFixed[types.TS](c.Args[1:])
+		return findFixed[types.TS](c.Args[1:])
 	case types.PhysBytes:
-		return lookBytes(c.Args[1:])
+		return findBytes(c.Args[1:])
 	}
-	return lookEach
+	return findEach
 }
 
-// lookEach compares with one element after the other.
-func lookEach(args []batch.Vector) look {
+// findEach compares with one element after the other.
+func findEach(rows Rows, args []batch.Vector, found []bool) (known batch.Bitmap) {
 	equal := make([]func(i, j int) bool, len(args))
-	for k := range args[1:] {
-		if args[k+1].Type().Kind != types.Null && args[0].Type().Kind != types.Null {
-			equal[k+1] = equalValues(args[0], args[k+1])
+	for k := 1; k < len(args); k++ {
+		if args[k].Type().Kind != types.Null && args[0].Type().Kind != types.Null {
+			equal[k] = equalValues(args[0], args[k])
 		}
 	}
-	return func(i int) (found, unknown bool) {
-		for k, e := range args[1:] {
-			switch {
-			case equal[k+1] == nil || e.Validity().IsNull(i):
-				unknown = true
-			case equal[k+1](i, i):
-				return true, false
+	for n := range rows.Len() {
+		i := rows.At(n)
+		null := false
+		for k := 1; k < len(args) && !found[i]; k++ {
+			if equal[k] == nil || args[k].Validity().IsNull(i) {
+				null = true
+			} else {
+				found[i] = equal[k](i, i)
 			}
 		}
-		return false, unknown
+		if null && !found[i] {
+			known = MarkNull(known, rows.N, i)
+		}
 	}
+	return known
 }
 
 // few is the number of elements up to which they are compared one by one.
 const few = 8
 
-func lookFixed[T batch.Value](elems []Arg) func(args []batch.Vector) look {
+// unknowns clears the bits of the rows that were not found, if there is a null
+// among the elements.
+func unknowns(null bool, rows Rows, found []bool) (known batch.Bitmap) {
+	if !null {
+		return nil
+	}
+	for k := range rows.Len() {
+		if i := rows.At(k); !found[i] {
+			known = MarkNull(known, rows.N, i)
+		}
+	}
+	return known
+}
+
+func findFixed[T batch.Value](elems []Arg) finder {
 	var list []T
 	set := map[T]struct{}{}
-	unknown := false
+	null := false
 	for _, e := range elems {
 		f := e.Const.(*batch.Fixed[T])
 		if f.Valid.IsNull(0) {
-			unknown = true
+			null = true
 			continue
 		}
 		list = append(list, f.Values[0])
 		set[f.Values[0]] = struct{}{}
 	}
-	return func(args []batch.Vector) look {
+	return func(rows Rows, args []batch.Vector, found []bool) batch.Bitmap {
 		x := args[0].(*batch.Fixed[T]).Values
-		if len(list) > few {
-			return func(i int) (bool, bool) { _, found := set[x[i]]; return found, unknown }
-		}
-		return func(i int) (bool, bool) {
+		for k, n := 0, rows.Len(); k < n; k++ {
+			i := rows.At(k)
+			if len(list) > few {
+				_, found[i] = set[x[i]]
+				continue
+			}
 			for _, v := range list {
 				if v == x[i] {
-					return true, false
+					found[i] = true
+					break
 				}
 			}
-			return false, unknown
 		}
+		return unknowns(null, rows, found)
 	}
 }
 
-func lookBytes(elems []Arg) func(args []batch.Vector) look {
+func findBytes(elems []Arg) finder {
 	var list [][]byte
 	set := map[string]struct{}{}
-	unknown := false
+	null := false
 	for _, e := range elems {
 		b := e.Const.(*batch.Bytes)
 		if b.Valid.IsNull(0) {
-			unknown = true
+			null = true
 			continue
 		}
 		list = append(list, b.At(0))
 		set[string(b.At(0))] = struct{}{}
 	}
-	return func(args []batch.Vector) look {
+	return func(rows Rows, args []batch.Vector, found []bool) batch.Bitmap {
 		x := args[0].(*batch.Bytes)
-		if len(list) > few {
-			return func(i int) (bool, bool) { _, found := set[string(x.At(i))]; return found, unknown }
-		}
-		return func(i int) (bool, bool) {
+		for k, n := 0, rows.Len(); k < n; k++ {
+			i := rows.At(k)
 			v := x.At(i)
+			if len(list) > few {
+				_, found[i] = set[string(v)]
+				continue
+			}
 			for _, e := range list {
 				if bytes.Equal(e, v) {
-					return true, false
+					found[i] = true
+					break
 				}
 			}
-			return false, unknown
 		}
+		return unknowns(null, rows, found)
 	}
 }

@@ -300,31 +300,35 @@ func remIntKernel(wide, t types.Type) Kernel {
 		k = loopKernel(wide, remInts[int64], divides[int64](wide))
 	}
 	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
-		v, err := k(rows, args)
-		if err != nil || wide.Kind == t.Kind {
-			if err == nil {
-				v = v.WithType(t)
-			}
-			return v, err
+		v, err := k(rows, []batch.Vector{intsAs(args[0], wide), intsAs(args[1], wide)})
+		if err != nil {
+			return nil, err
 		}
-		return narrowInts(v, t), nil
+		return intsAs(v, t), nil
 	}
 }
 
-// narrowInts converts integers to a narrower type in which they fit.
-func narrowInts(v batch.Vector, t types.Type) batch.Vector {
+// intsAs returns integers as another integer type in which they fit.
+func intsAs(v batch.Vector, t types.Type) batch.Vector {
+	if v.Type().Phys() == t.Phys() {
+		return v.WithType(t)
+	}
 	switch t.Phys() {
 	case types.PhysI8:
-		return narrowTo[int8](v, t)
+		return converted[int8](v, t)
 	case types.PhysI16:
-		return narrowTo[int16](v, t)
+		return converted[int16](v, t)
+	case types.PhysI32:
+		return converted[int32](v, t)
 	}
-	return narrowTo[int32](v, t)
+	return converted[int64](v, t)
 }
 
-func narrowTo[T integer](v batch.Vector, t types.Type) batch.Vector {
+func converted[T integer](v batch.Vector, t types.Type) batch.Vector {
 	out := batch.MakeFixed[T](t, v.Len())
 	switch v := v.(type) {
+	case *batch.Fixed[int8]:
+		convert(out.Values, v.Values)
 	case *batch.Fixed[int16]:
 		convert(out.Values, v.Values)
 	case *batch.Fixed[int32]:
@@ -376,19 +380,23 @@ func negKernel(t types.Type, wrap bool) Kernel {
 	return Map1(t, types.Int128.Neg)
 }
 
-func negInts[T interface {
-	integer
-	In
-	batch.Value
-}](t types.Type, wrap bool) Kernel {
+func negInts[T integer](t types.Type, wrap bool) Kernel {
 	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
-		in, out := args[0].(*batch.Fixed[T]).Values, batch.MakeFixed[T](t, rows.N)
-		for k := range rows.Len() {
-			i := rows.At(k)
-			out.Values[i] = -in[i]
-			if in[i] == -in[i] && in[i] != 0 && !wrap {
-				return nil, Failf(i, "-(%d) is out of the range of %s; cast it to a wider type", in[i], t.Kind)
+		in, out := args[0].(*batch.Fixed[T]).Values[:rows.N], batch.MakeFixed[T](t, rows.N)
+		var over T
+		if rows.Sel == nil {
+			for i, x := range in {
+				out.Values[i] = -x
+				over |= x & -x
 			}
+		}
+		for _, i := range rows.Sel {
+			out.Values[i] = -in[i]
+			over |= in[i] & -in[i]
+		}
+		bad := firstBad(over < 0 && !wrap, rows.N, rows.Sel, func(i int) bool { return in[i]&-in[i] < 0 })
+		if bad >= 0 {
+			return nil, Failf(bad, "-(%d) is out of the range of %s; cast it to a wider type", in[bad], t.Kind)
 		}
 		return out, nil
 	}

@@ -164,9 +164,11 @@ var pow10 = func() (p [MaxPrecision + 1]Int128) {
 // Pow10 returns 10 to the power of n, which is 0 to 38.
 func Pow10(n int) Int128 { return pow10[n] }
 
-// FitsPrecision reports whether a has at the most p decimal digits, p being 1
-// to 38.
+// FitsPrecision reports whether a has at the most p decimal digits.
 func (a Int128) FitsPrecision(p int) bool {
+	if p > MaxPrecision {
+		return true
+	}
 	limit := pow10[p]
 	return a.Less(limit) && limit.Neg().Less(a)
 }

@@ -70,6 +70,10 @@ func special(def *fn.Def, args []Expr, env *fn.Env) (Expr, error) {
 		if len(args) == 2 && args[0].Type().Kind == types.Row {
 			return rowItem(args[0], args[1], env)
 		}
+	case "NOT":
+		if c, ok := args[0].(*Call); ok && c.Def.Internal && inverse[c.Def.Name] != "" {
+			return NewCall(fn.Lookup(inverse[c.Def.Name]), c.Args, nil, env)
+		}
 	case "=", "<>":
 		left, ok1 := args[0].(*Call)
 		right, ok2 := args[len(args)-1].(*Call)
@@ -79,6 +83,10 @@ func special(def *fn.Def, args []Expr, env *fn.Env) (Expr, error) {
 	}
 	return nil, nil
 }
+
+// inverse holds the comparison that NOT makes of another one. As in Flink, the
+// inverse is not true either where NaN is compared.
+var inverse = map[string]string{"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 // rowItem returns row[i], from 1, or row['name'].
 func rowItem(row, index Expr, env *fn.Env) (Expr, error) {
@@ -181,7 +189,11 @@ func Coerce(arg Expr, to types.Type, env *fn.Env) (Expr, error) {
 	if _, err := cast.Bind(arg.Type(), to, false, env); err != nil {
 		return nil, err
 	}
-	return &Cast{Arg: arg, Typ: to.WithNull(canBeNull(arg)), Implicit: true}, nil
+	out := &Cast{Arg: arg, Typ: to.WithNull(canBeNull(arg)), Implicit: true}
+	if _, ok := arg.(*Lit); ok {
+		return foldOne(out, env), nil
+	}
+	return out, nil
 }
 
 // NewCase returns CASE WHEN when[0] THEN then[0] ... ELSE els END; els may be

@@ -91,7 +91,7 @@ func javaDigits(buf []byte, f float64, size int) (digits []byte, exp int) {
 	if mant != 1 && f < 1<<63 && (len(digits) > 1 || f >= small && f < large) {
 		return digits, exp
 	}
-	return steele(buf[:0], mant, e, precision)
+	return steele(mant, e, precision)
 }
 
 // decompose returns f > 0 as mant * 2^e with an odd mant, and the number of bits
@@ -160,7 +160,7 @@ func integerDigits(buf []byte, n uint64, surplus int) (digits []byte, exp int) {
 // whether it is decides in Java how many digits there are at the least. Whether
 // the numbers fit in an int or a long matters as well: Java lets them wrap there,
 // which now and then rounds the last digit the wrong way.
-func steele(buf []byte, mant uint64, e, precision int) (digits []byte, exp int) {
+func steele(mant uint64, e, precision int) (digits []byte, exp int) {
 	mantBits := bits.Len64(mant)
 	binExp := mantBits + e - 1
 	frac := math.Float64frombits(math.Float64bits(float64(mant))&(1<<52-1) | 1023<<52)
@@ -180,7 +180,7 @@ func steele(buf []byte, mant uint64, e, precision int) (digits []byte, exp int) 
 		b2, s2, m2 = b2-m2, s2-m2, 0
 	}
 	size := max(mantBits+b2+bitsOfPow5(b5), s2+1+bitsOfPow5(s5+1))
-	g := generator{digits: buf, exp: exp}
+	g := generator{digits: make([]byte, 0, 24), exp: exp}
 	switch {
 	case size < 32:
 		generate(&g, int32(mant*pow5(b5))<<b2, int32(pow5(s5))<<s2, int32(pow5(b5))<<m2)

@@ -17,7 +17,12 @@ import (
 
 // Form reads and prints values of any type. It belongs to one goroutine; its
 // zero value is for UTC.
-type Form struct{ zone *Zone }
+type Form struct {
+	zone *Zone
+	// day is the date of the last timestamp that was printed, dayText its text.
+	day     int
+	dayText []byte
+}
 
 // NewForm returns a Form for TIMESTAMP_LTZ values in a time zone.
 func NewForm(loc *time.Location) *Form { return &Form{zone: NewZone(loc)} }
@@ -92,7 +97,11 @@ func (f *Form) appendTS(buf []byte, t types.Type, x types.TS) []byte {
 	if t.Kind == types.TimestampLTZ {
 		x.Ms = f.zone.ToLocal(x.Ms)
 	}
-	return AppendTimestamp(buf, x, int(t.Precision))
+	days, ms := SplitDay(x.Ms)
+	if f.dayText == nil || days != f.day {
+		f.day, f.dayText = days, AppendDate(f.dayText[:0], int32(days))
+	}
+	return appendTimeOfDay(append(buf, f.dayText...), ms, x.Ns, int(t.Precision))
 }
 
 func (f *Form) appendNested(buf []byte, v batch.Vector, pos int) []byte {

@@ -260,18 +260,22 @@ func AppendTime(buf []byte, ms int32, precision int) []byte {
 // all digits of the fraction.
 func AppendTimestamp(buf []byte, t types.TS, precision int) []byte {
 	days, ms := SplitDay(t.Ms)
-	buf = append(AppendDate(buf, int32(days)), ' ')
-	buf = appendClock(buf, ms)
+	return appendTimeOfDay(AppendDate(buf, int32(days)), ms, t.Ns, precision)
+}
+
+// appendTimeOfDay prints what stands behind the date of a timestamp.
+func appendTimeOfDay(buf []byte, ms int, ns int32, precision int) []byte {
+	buf = appendClock(append(buf, ' '), ms)
 	if precision == 0 {
 		return buf
 	}
 	buf = append(buf, '.')
-	at := len(buf)
-	buf = appendPadded(buf, ms%MsPerSecond, 3)
+	at, frac := len(buf), ms%MsPerSecond
+	buf = append(buf, byte('0'+frac/100), byte('0'+frac/10%10), byte('0'+frac%10))
 	if precision <= 3 {
 		return buf[:at+precision]
 	}
-	return appendPadded(buf, int(t.Ns), 6)[:at+precision]
+	return appendPadded(buf, int(ns), 6)[:at+precision]
 }
 
 // appendClock prints hours, minutes and seconds.
