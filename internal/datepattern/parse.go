@@ -71,7 +71,26 @@ func (p *parsed) item(it *item, s []byte, pos int) (int, bool) {
 	case padded:
 		return p.padded(it, s, pos)
 	}
-	return pos, false // a zone
+	return zoneAt(s, pos)
+}
+
+// zoneAt reads a time zone, which wall time does not have: it is checked, and
+// counts for nothing.
+func zoneAt(s []byte, pos int) (int, bool) {
+	end := pos
+	for end < len(s) && (isLetter(s[end]) || isDigit(s[end]) || bytes.IndexByte([]byte("+-:/_"), s[end]) >= 0) {
+		end++
+	}
+	for ; end > pos; end-- {
+		id := string(s[pos:end])
+		if _, ok := LooseZone(id); ok {
+			return end, true
+		}
+		if _, ok := zoneHours[id]; ok {
+			return end, true
+		}
+	}
+	return pos, false
 }
 
 // padded reads an item within exactly as many characters as it is padded to.

@@ -36,7 +36,7 @@ func (s *Simple) Parse(in []byte, loc *time.Location) (ms int64, ok bool) {
 		}
 	}
 	local, ok := c.local()
-	if !ok {
+	if !ok || pos == 0 {
 		return 0, false
 	}
 	if c.hasOffset {
