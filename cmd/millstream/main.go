@@ -7,9 +7,12 @@ import (
 	"github.com/millstream-io/millstream/internal/cli"
 
 	// Connectors and formats: one line each.
+	_ "github.com/millstream-io/millstream/connector/blackhole"
 	_ "github.com/millstream-io/millstream/connector/checksum"
+	_ "github.com/millstream-io/millstream/connector/datagen"
 	_ "github.com/millstream-io/millstream/connector/filesystem"
 	_ "github.com/millstream-io/millstream/connector/nexmark"
+	_ "github.com/millstream-io/millstream/connector/print"
 	_ "github.com/millstream-io/millstream/connector/script"
 	_ "github.com/millstream-io/millstream/format/csv"
 	_ "github.com/millstream-io/millstream/format/json"
