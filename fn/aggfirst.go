@@ -35,14 +35,14 @@ func bindPick(c *Call, last bool) (*BoundAgg, error) {
 	}
 	b := &BoundAgg{Result: t, State: []types.Type{t.WithNull(true)}, Mergeable: true}
 	if last {
-		b.Agg = lastValue{pick{result: t}}
+		b.Agg = lastValue{picked{result: t}}
 	} else {
-		b.Agg = firstValueOf(t, pick{result: t})
+		b.Agg = firstValueOf(t, picked{result: t})
 	}
 	return b, nil
 }
 
-func firstValueOf(t types.Type, p pick) Agg {
+func firstValueOf(t types.Type, p picked) Agg {
 	switch t.Phys() {
 	case types.PhysBool:
 		return firstFixed[bool]{p}
@@ -66,21 +66,21 @@ func firstValueOf(t types.Type, p pick) Agg {
 	return firstBytes{p}
 }
 
-// pick is what FIRST_VALUE and LAST_VALUE share. The state is the value. When
+// picked is what FIRST_VALUE and LAST_VALUE share. The state is the value. When
 // two accumulators are merged, the rows of the one that is merged into count as
 // the earlier ones.
-type pick struct {
+type picked struct {
 	noRetract
 	result types.Type
 }
 
 // Result implements Agg.
-func (p pick) Result(st []batch.Column, slots []int32) (batch.Vector, error) {
+func (p picked) Result(st []batch.Column, slots []int32) (batch.Vector, error) {
 	return st[0].Vector(slots).WithType(p.result), nil
 }
 
 // firstFixed is FIRST_VALUE of values of fixed width.
-type firstFixed[T batch.Value] struct{ pick }
+type firstFixed[T batch.Value] struct{ picked }
 
 // Add implements Agg.
 func (firstFixed[T]) Add(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
@@ -105,7 +105,7 @@ func (firstFixed[T]) Merge(st []batch.Column, slots []int32, src []batch.Column,
 }
 
 // firstBytes is FIRST_VALUE of strings and of nested values.
-type firstBytes struct{ pick }
+type firstBytes struct{ picked }
 
 // Add implements Agg.
 func (firstBytes) Add(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
@@ -131,7 +131,7 @@ func (firstBytes) Merge(st []batch.Column, slots []int32, src []batch.Column, fr
 
 // lastValue is LAST_VALUE: a column sets its slots in order, so that the last
 // one of several values for a slot stays.
-type lastValue struct{ pick }
+type lastValue struct{ picked }
 
 // Add implements Agg.
 func (lastValue) Add(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {

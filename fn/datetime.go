@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"time"
+
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
@@ -76,4 +78,15 @@ func floorMod(a, b int64) int64 {
 		r += b
 	}
 	return r
+}
+
+// utc is the zone of functions that do not look at the session's.
+var utc = time.UTC
+
+// location is the session's time zone.
+func (c *Call) location() *time.Location {
+	if c.Env.Zone == nil {
+		return utc
+	}
+	return c.Env.Zone
 }
