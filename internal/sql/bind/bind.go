@@ -77,6 +77,9 @@ func (b *Binder) result(rel *relation, q *ast.Query) (plan.Node, error) {
 // Expr binds an expression without columns.
 func (b *Binder) Expr(e ast.Expr) (expr.Expr, error) {
 	bound := b.expr(&scope{}, e)
+	if bound != nil && bound.Type().Kind == nullKind {
+		b.errorf(e.Pos(), "the expression is NULL without a type").WithHint("write CAST(NULL AS type)")
+	}
 	if err := b.Err(); err != nil {
 		return nil, err
 	}

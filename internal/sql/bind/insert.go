@@ -50,12 +50,12 @@ func (b *Binder) insert(ins *ast.Insert) *plan.Sink {
 	if rel == nil || !b.assign(ins, targets, len(rel.node.Schema().Fields)) || !ok {
 		return nil
 	}
-	n := b.sinkInput(ins, rel.node, targets)
+	n, dropNulls := b.sinkInput(ins, rel.node, targets)
 	if n == nil {
 		return nil
 	}
 	out := &plan.Sink{
-		Input: n, Table: t, Options: b.optionHints(ins.Hints), Pos: ins.Table.Pos(),
+		Input: n, Table: t, DropNulls: dropNulls, Options: b.optionHints(ins.Hints), Pos: ins.Table.Pos(),
 		RequireOnConflict: b.Config.Is(config.RequireOnConflict, "true"),
 	}
 	if ins.OnConflict != nil {
@@ -212,11 +212,11 @@ func (b *Binder) columnList(ins *ast.Insert, targets []target) []int {
 	return order
 }
 
-// sinkInput casts the query's columns to those of the sink.
-func (b *Binder) sinkInput(ins *ast.Insert, n plan.Node, targets []target) plan.Node {
+// sinkInput casts the query's columns to those of the sink. What may be NULL for a NOT NULL column is checked, or, with
+// table.exec.sink.not-null-enforcer = DROP, named in dropNulls.
+func (b *Binder) sinkInput(ins *ast.Insert, n plan.Node, targets []target) (out plan.Node, dropNulls []int) {
 	in := n.Schema()
 	p := &plan.Project{Input: n, Out: &types.Schema{}}
-	var notNull []expr.Expr
 	ok := true
 	for i := range targets {
 		t := &targets[i]
@@ -232,25 +232,22 @@ func (b *Binder) sinkInput(ins *ast.Insert, n plan.Node, targets []target) plan.
 				ok = false
 				continue
 			}
-			if !want.Nullable && e.Type().Nullable {
-				if b.Config.Is(config.NotNullEnforcer, "DROP") {
-					notNull = append(notNull, b.applyNamed(ins.Pos(), "IS NOT NULL", nil, expr.NewCol(t.from, f.Name, f.Type)))
-				} else {
-					e = requireNotNull(e, ins.Table.Last(), t.field.Name)
-				}
-			}
 			e = b.enforceLength(e, want, t.field.Name)
+		}
+		switch nullable := e.Type().Nullable && !want.Nullable; {
+		case nullable && b.Config.Is(config.NotNullEnforcer, "DROP"):
+			dropNulls = append(dropNulls, i)
+			want.Nullable = true
+		case nullable:
+			e = requireNotNull(e, ins.Table.Last(), t.field.Name)
 		}
 		p.Exprs = append(p.Exprs, e)
 		p.Out.Fields = append(p.Out.Fields, types.Field{Name: t.field.Name, Type: want})
 	}
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	for _, cond := range notNull {
-		p.Input = &plan.Filter{Input: p.Input, Cond: cond}
-	}
-	return p
+	return p, dropNulls
 }
 
 // implicit converts a column of the query to the type of a sink's column, if that happens without a CAST.

@@ -38,7 +38,7 @@ func (b *Binder) number(n *ast.NumberLit, negative bool) expr.Expr {
 	if frac == "" {
 		return b.integer(n.Pos(), strings.TrimSuffix(digits, "."))
 	}
-	if _, err := strconv.ParseInt("0"+whole+frac, 10, 64); err != nil {
+	if _, err := strconv.ParseInt("0"+whole+frac, 10, 64); err != nil || len(frac) > types.MaxPrecision {
 		b.errorf(n.Pos(), "the number %s has too many digits", digits).WithHint("write it as CAST('%s' AS DECIMAL(p, s))", digits)
 		return nil
 	}
@@ -47,7 +47,7 @@ func (b *Binder) number(n *ast.NumberLit, negative bool) expr.Expr {
 	if before == 0 && whole != "" {
 		before = 1
 	}
-	return b.decimalLit(digits, before+len(frac), len(frac))
+	return b.decimalLit(digits, min(before+len(frac), types.MaxPrecision), len(frac))
 }
 
 // decimalLit makes a DECIMAL whose unscaled value fits a BIGINT.

@@ -2,6 +2,7 @@ package physical
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millstream-io/millstream/connector"
@@ -11,6 +12,7 @@ import (
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/distinct"
 	"github.com/millstream-io/millstream/internal/op/limit"
+	"github.com/millstream-io/millstream/internal/op/notnull"
 	"github.com/millstream-io/millstream/internal/op/union"
 	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
@@ -110,6 +112,9 @@ func (p *planner) lowerSink(s *plan.Sink) {
 	if in == nil {
 		return
 	}
+	if len(s.DropNulls) > 0 {
+		in = p.dropNulls(s, in, strings.TrimPrefix(id, "sink:"))
+	}
 	if parallelism == 0 {
 		parallelism = in.Parallelism
 	}
@@ -120,6 +125,22 @@ func (p *planner) lowerSink(s *plan.Sink) {
 	n.In = []Input{p.toSink(s, in, parallelism)}
 	p.add(n)
 	p.out.Sinks = append(p.out.Sinks, n)
+}
+
+// dropNulls leaves out the rows that a sink's NOT NULL columns cannot take.
+func (p *planner) dropNulls(s *plan.Sink, in *Node, path string) *Node {
+	cols := s.DropNulls
+	out := &types.Schema{Fields: slices.Clone(in.Out.Fields)}
+	names := make([]string, len(cols))
+	for i, c := range cols {
+		out.Fields[c].Type.Nullable = false
+		names[i] = out.Fields[c].Name
+	}
+	return p.add(&Node{
+		ID: p.unique(path + "/notnull"), Name: "DropNulls", Detail: "columns=[" + strings.Join(names, ", ") + "]",
+		Parallelism: in.Parallelism, In: []Input{{From: in}}, Out: out,
+		create: func() (op.Operator, error) { return notnull.New(out, cols), nil },
+	})
 }
 
 // tableSink makes the sink of a table. A parallelism of 0 means that of the input.

@@ -172,6 +172,8 @@ type Sink struct {
 	Options []catalog.Option
 	// OnConflict is ERROR, NOTHING or DEDUPLICATE, or empty.
 	OnConflict string
+	// DropNulls are columns that are NOT NULL in the table, but may be NULL in Input: such rows are left out.
+	DropNulls []int
 	// RequireOnConflict is table.exec.sink.require-on-conflict.
 	RequireOnConflict bool
 	// Pos is where the statement names the table.
@@ -440,5 +442,13 @@ func (n *Sink) Line() string {
 	if n.Table != nil {
 		name = n.Table.Path.String()
 	}
-	return fmt.Sprintf("Sink(table=[%s], columns=[%s])", name, strings.Join(n.Schema().Names(), ", "))
+	s := fmt.Sprintf("Sink(table=[%s], columns=[%s]", name, strings.Join(n.Schema().Names(), ", "))
+	if len(n.DropNulls) > 0 {
+		names := make([]string, len(n.DropNulls))
+		for i, c := range n.DropNulls {
+			names[i] = n.Schema().Fields[c].Name
+		}
+		s += ", dropNulls=[" + strings.Join(names, ", ") + "]"
+	}
+	return s + ")"
 }
