@@ -111,9 +111,10 @@ type Split struct {
 	// others all at once. A split that waits for its turn holds the watermark
 	// back, so that its rows are not late because of those read before.
 	Ends bool
-	// Sequel is set if the split goes on where another one ends, as each part
-	// of a large file but the first does. It does not hold the watermark back
-	// before it is opened, and then begins with the reader's watermark.
+	// Sequel is set if the split goes on where the one before it in the order
+	// of Discover ends, as each part of a large file but the first does. It
+	// does not hold the watermark back while it waits for its turn, once its
+	// reader has opened another part of the file.
 	Sequel bool
 }
 

@@ -71,6 +71,8 @@ type Split struct {
 	ID string `json:"id"`
 	// Seq is the number of the split in the order of discovery.
 	Seq int64 `json:"seq"`
+	// File is the Seq of the split of which it is a sequel, or its own.
+	File int64 `json:"file"`
 	// Reader is the subtask that reads it.
 	Reader int `json:"reader"`
 	// Done is set for a split that has ended; only its ID matters then.

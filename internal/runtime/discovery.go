@@ -12,8 +12,8 @@ type discovery struct {
 	node  *graph.Node
 	tasks []*task
 	known map[string]bool
-	// seq numbers the splits.
-	seq int64
+	// seq numbers the splits, file is that of the last one that was no sequel.
+	seq, file int64
 	// due is when to look again; never if that makes no sense.
 	due int64
 }
@@ -58,7 +58,7 @@ func (d *discovery) dealAgain(old *checkpoint.Node, hands [][]*split) {
 	next := 0
 	for _, c := range old.Splits {
 		d.known[c.ID] = true
-		d.seq = max(d.seq, c.Seq+1)
+		d.seq, d.file = max(d.seq, c.Seq+1), c.File
 		i := c.Reader
 		if len(old.Subtasks) != len(hands) {
 			i = next % len(hands)
@@ -66,6 +66,7 @@ func (d *discovery) dealAgain(old *checkpoint.Node, hands [][]*split) {
 		if c.Done {
 			r := d.tasks[i].reader
 			r.done = append(r.done, restoreSplit(c))
+			r.begun[c.File] = true
 			continue
 		}
 		next++
@@ -88,8 +89,13 @@ func (d *discovery) look(hands [][]*split) error {
 			continue
 		}
 		d.known[c.ID] = true
+		s := newSplit(c, d.seq)
+		if c.Sequel {
+			s.file = d.file
+		}
+		d.file = s.file
 		i := int(d.seq % int64(len(hands)))
-		hands[i] = append(hands[i], newSplit(c, d.seq))
+		hands[i] = append(hands[i], s)
 		d.seq++
 	}
 	return nil

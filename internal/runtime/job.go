@@ -162,7 +162,7 @@ func (b *builder) stages(t *task, nodes []*graph.Node) error {
 		}
 		switch {
 		case n.Source != nil:
-			t.reader = &reader{task: t, node: n, stats: st, time: newCombiner(0), more: true}
+			t.reader = newReader(t, n, st)
 			if b.from != nil {
 				t.reader.time.out = saved.watermark
 			}

@@ -170,6 +170,28 @@ func TestSequel(t *testing.T) {
 	}
 }
 
+// TestPartsOfSeveralFiles: files of the same hours, cut in parts, read by
+// several readers: a reader that is done with its parts of the first file must
+// not let time run on while another one reads the second file.
+func TestPartsOfSeveralFiles(t *testing.T) {
+	for p := 1; p <= 4; p++ {
+		src := &rttest.Source{Chunk: 5}
+		for file := range 3 {
+			for i, rows := range split(rows(0, 600, 3), 5) {
+				s := src.Add(fmt.Sprint(file, ":", i))
+				s.Sequel = i > 0
+				s.Feed(rows...).End()
+			}
+		}
+		sink := rttest.NewSink()
+		j := newJob(t, tallyGraph(p, src, sink), runtime.Config{}, nil)
+		drain(t, j)
+		if n := j.Metrics().Nodes[2].Counters["late_rows"]; n != 0 {
+			t.Errorf("parallelism %d: %d late rows", p, n)
+		}
+	}
+}
+
 func TestFanOutAndSeveralInputs(t *testing.T) {
 	src := rttest.NewSource(10, rows(0, 200, 4))
 	all, odd, both := rttest.NewSink(), rttest.NewSink(), rttest.NewSink()

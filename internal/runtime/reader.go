@@ -23,6 +23,10 @@ type reader struct {
 	queue []*split
 	// done are the splits that have ended.
 	done []*split
+	// begun are the files of the splits that were opened; sequels counts the
+	// waiting splits of other files that are not the first of theirs.
+	begun   map[int64]bool
+	sequels map[int64]int
 	// turn is the open split to ask first.
 	turn int
 	// more is set while new splits may be found.
@@ -32,10 +36,18 @@ type reader struct {
 	ended, stopped bool
 }
 
+func newReader(t *task, n *graph.Node, st *stats) *reader {
+	return &reader{
+		task: t, node: n, stats: st, time: newCombiner(0), more: true, begun: map[int64]bool{}, sequels: map[int64]int{},
+	}
+}
+
 // split is one split in the hands of a reader.
 type split struct {
 	connector.Split
-	seq      int64
+	seq int64
+	// file is the seq of the split of which this one is a sequel, or its own.
+	file     int64
 	position []byte
 	// restored is the state of the split's time at the checkpoint.
 	restored *inputTime
@@ -58,11 +70,46 @@ type split struct {
 }
 
 func newSplit(s connector.Split, seq int64) *split {
-	return &split{Split: s, seq: seq, held: op.MinWatermark, silent: unset}
+	return &split{Split: s, seq: seq, file: seq, held: op.MinWatermark, silent: unset}
 }
 
-// holds reports whether a split that is not open holds the watermark back.
-func (s *split) holds() bool { return !s.Sequel || s.restored != nil }
+// enqueue lets a split wait for its turn. Until then it holds the watermark
+// back, unless it goes on where others end and the reader has one of those:
+// what bounds their rows bounds its rows, too.
+func (r *reader) enqueue(s *split) {
+	r.queue = append(r.queue, s)
+	switch {
+	case !s.Sequel || s.restored != nil:
+		r.time.hold++
+	case !r.begun[s.file]:
+		r.time.hold++
+		r.sequels[s.file]++
+	}
+}
+
+// dequeue is the inverse of enqueue, for the first split of the queue.
+func (r *reader) dequeue() *split {
+	s := r.queue[0]
+	r.queue[0], r.queue = nil, r.queue[1:]
+	switch {
+	case !s.Sequel || s.restored != nil:
+		r.time.hold--
+	case !r.begun[s.file]:
+		r.time.hold--
+		r.sequels[s.file]--
+	}
+	return s
+}
+
+// begin notes that the reader has a split of a file.
+func (r *reader) begin(file int64) {
+	if r.begun[file] {
+		return
+	}
+	r.begun[file] = true
+	r.time.hold -= r.sequels[file]
+	delete(r.sequels, file)
+}
 
 // assign takes over splits in the order in which they were found.
 func (r *reader) assign(splits []*split, last bool) {
@@ -73,10 +120,7 @@ func (r *reader) assign(splits []*split, last bool) {
 			r.openSplit(s)
 			continue
 		}
-		if s.holds() {
-			r.time.hold++
-		}
-		r.queue = append(r.queue, s)
+		r.enqueue(s)
 	}
 	r.openNext()
 	if len(r.open) > 0 {
@@ -96,12 +140,7 @@ func (r *reader) openNext() {
 			return
 		}
 	}
-	s := r.queue[0]
-	r.queue[0], r.queue = nil, r.queue[1:]
-	if s.holds() {
-		r.time.hold--
-	}
-	r.openSplit(s)
+	r.openSplit(r.dequeue())
 }
 
 func (r *reader) openSplit(s *split) {
@@ -109,9 +148,10 @@ func (r *reader) openSplit(s *split) {
 	switch {
 	case s.restored != nil:
 		t = *s.restored
-	case s.Sequel:
+	case s.Sequel && r.begun[s.file]:
 		t.wm = r.time.out
 	}
+	r.begin(s.file)
 	s.wm, s.held, s.idle = t.wm, max(s.held, t.wm), t.idle
 	s.input = r.time.add(t)
 	r.open = append(r.open, s)
@@ -277,7 +317,7 @@ func (r *reader) endSplit(s *split) {
 			break
 		}
 	}
-	r.done = append(r.done, newSplit(connector.Split{ID: s.ID}, s.seq))
+	r.done = append(r.done, &split{Split: connector.Split{ID: s.ID}, seq: s.seq, file: s.file})
 	r.openNext()
 	r.time.end(s.input)
 	if len(r.open) > 0 {
@@ -355,7 +395,7 @@ func (r *reader) save() checkpoint.NodePart {
 	p := checkpoint.NodePart{Node: r.node.ID, Index: r.task.subtask, Counters: r.stats.counts()}
 	p.Watermark = r.time.out
 	for _, s := range r.done {
-		p.Splits = append(p.Splits, checkpoint.Split{ID: s.ID, Seq: s.seq, Reader: p.Index, Done: true})
+		p.Splits = append(p.Splits, checkpoint.Split{ID: s.ID, Seq: s.seq, File: s.file, Reader: p.Index, Done: true})
 	}
 	for _, s := range r.open {
 		out := s.save(p.Index)
@@ -374,13 +414,13 @@ func (r *reader) save() checkpoint.NodePart {
 }
 
 func (s *split) save(reader int) checkpoint.Split {
-	return checkpoint.Split{ID: s.ID, Seq: s.seq, Reader: reader, Data: s.Data, Position: s.position, Ends: s.Ends, Sequel: s.Sequel}
+	return checkpoint.Split{ID: s.ID, Seq: s.seq, File: s.file, Reader: reader, Data: s.Data, Position: s.position, Ends: s.Ends, Sequel: s.Sequel}
 }
 
 // restoreSplit is the inverse of save.
 func restoreSplit(c checkpoint.Split) *split {
 	s := newSplit(connector.Split{ID: c.ID, Data: c.Data, Ends: c.Ends, Sequel: c.Sequel}, c.Seq)
-	s.position = c.Position
+	s.position, s.file = c.Position, c.File
 	if c.Opened {
 		s.restored = &inputTime{wm: c.Watermark, idle: c.Idle, behind: c.Behind}
 		s.held = c.Held

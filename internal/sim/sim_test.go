@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,14 @@ func input(n, disorder int64) []rttest.Row {
 func shapes() []shape {
 	return []shape{
 		{name: "windowed count", build: func() (*rttest.Source, *rttest.Sink, func(int) *graph.Graph) {
-			src := rttest.NewSource(5, input(60, 20), input(45, 20), input(10, 20))
+			// A file in three parts, and two others.
+			src := &rttest.Source{Chunk: 5}
+			long := input(60, 20)
+			for i, rows := range [][]rttest.Row{long[:20], long[20:35], long[35:], input(45, 20), input(10, 20)} {
+				s := src.Add(fmt.Sprint(i))
+				s.Sequel = i == 1 || i == 2
+				s.Feed(rows...).End()
+			}
 			sink := rttest.NewSink()
 			return src, sink, func(p int) *graph.Graph {
 				g := &rttest.Graph{}
