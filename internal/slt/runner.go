@@ -74,7 +74,7 @@ func (r *runner) block(b *sltfile.Block) ([]string, error) {
 		if r.query == nil || r.query.err != nil {
 			return []string{"error"}, nil
 		}
-		return r.query.result.show(), nil
+		return r.show(), nil
 	case "eval":
 		return r.eval(b), nil
 	case "metric":
@@ -176,6 +176,16 @@ func (r *runner) feed(b *sltfile.Block) ([]string, error) {
 		return r.failed(err), nil
 	}
 	return r.query.answer(), nil
+}
+
+// show prints the result, after the query has read what needs no feed, such as VALUES.
+func (r *runner) show() []string {
+	if err := r.query.settle(); err != nil {
+		r.query.err = err
+		return r.failed(err)
+	}
+	r.query.answer()
+	return r.query.result.show()
 }
 
 // inputError is a fault of a feed's text.
