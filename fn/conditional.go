@@ -10,7 +10,37 @@ import (
 )
 
 func init() {
-	Register(greatestDef, leastDef, typeofDef)
+	Register(greatestDef, leastDef, typeofDef,
+		caseDef("COALESCE", "COALESCE(value, ...)",
+			"Returns the first of the values that is not NULL, as their common type. Those behind it are not evaluated.",
+			Example{"COALESCE(CAST(NULL AS INT), 2)", "2 :: INT NOT NULL"},
+			Example{"COALESCE(CAST(NULL AS INT), CAST(NULL AS INT))", "NULL :: INT"},
+			Example{"COALESCE('a', 1)", "error"}),
+		caseDef("IFNULL", "IFNULL(value, otherwise)",
+			"Returns the value, or, if it is NULL, the other one, as their common type.",
+			Example{"IFNULL(CAST(NULL AS INT), 2.5)", "2.5 :: DECIMAL(11, 1) NOT NULL"},
+			Example{"IFNULL(1, 2)", "1 :: INT NOT NULL"}),
+		caseDef("NULLIF", "NULLIF(value, other)",
+			"Returns NULL if the two are equal, otherwise the value.",
+			Example{"NULLIF(1, 1)", "NULL :: INT"},
+			Example{"NULLIF('a', 'A')", "a :: CHAR(1)"}),
+		caseDef("IF", "IF(condition, value, otherwise)",
+			"Returns the value if the condition is true, and the other one if it is false or NULL, as their common type. Only that one is evaluated.",
+			Example{"IF(TRUE, 1, 2)", "1 :: INT NOT NULL"},
+			Example{"IF(1 = 2, 'a', 'bcd')", "bcd :: VARCHAR(3) NOT NULL"},
+			Example{"IF(1, 2, 3)", "error"}),
+	)
+}
+
+// caseDef documents a function that the binder turns into a CASE, so that only
+// the branch that is taken is evaluated.
+func caseDef(name, syntax, doc string, examples ...Example) *Def {
+	return &Def{
+		Name: name, Family: familyConditional, Syntax: syntax, Doc: doc, Examples: examples, NullCall: true,
+		Bind: func(c *Call) (*Bound, error) {
+			return nil, Argf(-1, "%s is bound as a CASE, it has no code of its own", c.Def.Name)
+		},
+	}
 }
 
 var greatestDef = &Def{

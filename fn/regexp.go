@@ -6,6 +6,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/regex"
+	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -167,7 +168,8 @@ var regexpCountDef = &Def{
 
 var regexpInstrDef = &Def{
 	Name: "REGEXP_INSTR", Family: familyString, Syntax: "REGEXP_INSTR(string, regex)",
-	Doc: "Returns the position, counted in characters from 1, of the first match of the regular expression in the string; 0 if there is none. " +
+	Doc: "Returns the position of the first match of the regular expression in the string, counted from 1; 0 if there is none. " +
+		"As in Flink, a character beyond U+FFFF counts twice. " +
 		"NULL if the expression is wrong." + regexpNote,
 	Examples: []Example{
 		{"REGEXP_INSTR('banana', 'n')", "3 :: INT"},
@@ -184,7 +186,7 @@ var regexpInstrDef = &Def{
 			if err != nil || loc == nil {
 				return 0, true, err
 			}
-			return int32(charCount(s[:loc[0]])) + 1, true, nil
+			return int32(text.UTF16Len(s[:loc[0]])) + 1, true, nil
 		})
 	}, 2, TextArg, TextArg),
 }
