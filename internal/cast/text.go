@@ -115,7 +115,7 @@ func parsed[T batch.Value](c *conversion, parse func([]byte) (T, bool)) fn.Kerne
 		return convert(c, rows, func(o *outcome, i int, to *T) bool {
 			v, ok := parse(in.At(i))
 			*to = v
-			return ok || o.fail(i, "'%s' is not a %s; use TRY_CAST to get NULL for it", sample(in.At(i)), o.to.WithNull(true))
+			return ok || o.fail(i, "cannot read '%s' as %s; use TRY_CAST to get NULL for it", sample(in.At(i)), o.to.WithNull(true))
 		})
 	}
 }

@@ -209,7 +209,7 @@ func (e *Call) String() string {
 	case strings.HasPrefix(name, "IS ") && len(args) == 1:
 		return "(" + args[0] + " " + name + ")"
 	case name == "NEGATE":
-		return "-" + args[0]
+		return "-(" + args[0] + ")"
 	case name == "NOT" && len(args) == 1:
 		return "NOT " + args[0]
 	case name == "ITEM":

@@ -1,0 +1,88 @@
+package expr_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestAnswers compares with what Flink answers.
+func TestAnswers(t *testing.T) {
+	data, err := os.ReadFile("testdata/answers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := testEnv()
+	env.WrapIntegers = true
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		src, want, ok := strings.Cut(line, "  =>  ")
+		if !ok {
+			continue
+		}
+		for _, fold := range []bool{false, true} {
+			got, err := eval(src, env, fold)
+			if err != nil {
+				got = "error"
+			}
+			if got != want {
+				t.Errorf("%s (folded %t): got %s (%v), want %s", src, fold, got, err, want)
+			}
+		}
+	}
+}
+
+// TestRightAnswers holds the answers that are deliberately not Flink's: where it
+// answers wrongly, and where integers overflow.
+func TestRightAnswers(t *testing.T) {
+	tests := []struct{ src, want string }{
+		// What is not in a collection is NULL, also where the elements are NOT NULL.
+		{"ARRAY[1, 2][3]", "NULL :: INT"},
+		{"ARRAY['a', 'b'][3]", "NULL :: CHAR(1)"},
+		{"MAP['a', 1]['z']", "NULL :: INT"},
+		// Fractions before 1970 are cut toward the past.
+		{"CAST(TIMESTAMP '1969-12-31 23:59:59.999' AS DATE)", "1969-12-31 :: DATE NOT NULL"},
+		{"CAST(TIMESTAMP '1969-12-31 23:59:59.999' AS TIME(0))", "23:59:59 :: TIME(0) NOT NULL"},
+		{"CAST(TIMESTAMP '1969-12-31 23:59:59.5' AS TIMESTAMP_LTZ(0))", "1969-12-31 23:59:59 :: TIMESTAMP_LTZ(0) NOT NULL"},
+		// Minus zero is zero, and NaN is not equal to itself.
+		{"CAST('-0.0' AS DOUBLE) IN (1.5, 0)", "TRUE :: BOOLEAN NOT NULL"},
+		{"CAST('NaN' AS DOUBLE) <> CAST('NaN' AS DOUBLE)", "TRUE :: BOOLEAN NOT NULL"},
+		// Texts are compared with booleans as booleans.
+		{"'true' = TRUE", "TRUE :: BOOLEAN NOT NULL"},
+		{"FALSE = 'f'", "TRUE :: BOOLEAN NOT NULL"},
+		{"'eight' = TRUE", "FALSE :: BOOLEAN NOT NULL"},
+		{"'eight' <> TRUE", "TRUE :: BOOLEAN NOT NULL"},
+		// A number becomes an interval of so many units, whatever it is.
+		{"CAST(CAST(5 AS BIGINT) AS INTERVAL DAY)", "+5 00:00:00.000 :: INTERVAL SECOND(3) NOT NULL"},
+		{"CAST(CAST(5 AS INT) AS INTERVAL YEAR)", "+5-00 :: INTERVAL MONTH NOT NULL"},
+		// Years go on behind 9999.
+		{"CAST('9999-12-31' AS DATE) + INTERVAL '1' DAY", "10000-01-01 :: DATE NOT NULL"},
+		// TRY_CAST never fails.
+		{"TRY_CAST(CAST('NaN' AS DOUBLE) AS DECIMAL(5, 2))", "NULL :: DECIMAL(5, 2)"},
+		{"TRY_CAST('23:59:59.9999' AS TIME(3))", "NULL :: TIME(3)"},
+		// Integers do not wrap around.
+		{"2147483647 + 1", "error"},
+		{"-2147483648 - 1", "error"},
+		{"9223372036854775807 * 2", "error"},
+		{"-2147483648 / -1", "error"},
+		{"-CAST(-128 AS TINYINT)", "error"},
+		{"CAST(300 AS TINYINT)", "error"},
+		{"TRY_CAST(300 AS TINYINT)", "NULL :: TINYINT"},
+		{"CAST(3e9 AS INT)", "error"},
+		{"CAST(CAST('NaN' AS DOUBLE) AS INT)", "error"},
+		{"CAST(3000000000.5 AS INT)", "error"},
+		{"CAST(2147483647.9 AS INT)", "2147483647 :: INT NOT NULL"},
+		{"CAST(-128.9e0 AS TINYINT)", "-128 :: TINYINT NOT NULL"},
+		{"INTERVAL '99' YEAR * 2147483647", "error"},
+	}
+	for _, tt := range tests {
+		for _, fold := range []bool{false, true} {
+			got, err := eval(tt.src, testEnv(), fold)
+			if err != nil {
+				got = "error"
+			}
+			if got != tt.want {
+				t.Errorf("%s (folded %t): got %s (%v), want %s", tt.src, fold, got, err, tt.want)
+			}
+		}
+	}
+}
