@@ -193,7 +193,7 @@ func (f *Form) parseCell(dst batch.Vector, cell []byte) error {
 		return f.parseRow(d, cell)
 	}
 	if !f.Parse(dst, cell) {
-		return fmt.Errorf("%q is not a %s", cell, dst.Type().WithNull(true))
+		return fmt.Errorf("cannot read %q as %s", cell, dst.Type().WithNull(true))
 	}
 	return nil
 }
