@@ -179,11 +179,26 @@ func (b *Binder) coalesce(c *ast.Call, args []expr.Expr) expr.Expr {
 	return withAttr(out, args...)
 }
 
+// ifCall binds IF(cond, a, b). Its result can be NULL if any argument can, the condition included.
 func (b *Binder) ifCall(c *ast.Call, args []expr.Expr) expr.Expr {
 	if !b.arity(c, 3, 3) {
 		return nil
 	}
-	return b.newCase(c.Pos(), positions(c.Args)[1:], args[:1], args[1:2], args[2])
+	nullable := false
+	for i, a := range args {
+		if a.Type().Kind == types.Null {
+			b.errorf(c.Args[i].Pos(), "IF cannot tell the type of NULL").WithHint("write CAST(NULL AS type)")
+			return nil
+		}
+		nullable = nullable || a.Type().Nullable
+	}
+	out := b.newCase(c.Pos(), positions(c.Args)[1:], args[:1], args[1:2], args[2])
+	if cs, is := out.(*expr.Case); is && nullable {
+		wider := *cs
+		wider.Typ.Nullable = true
+		return &wider
+	}
+	return out
 }
 
 // nullIf binds NULLIF(a, b): CASE WHEN a = b THEN NULL ELSE a END.

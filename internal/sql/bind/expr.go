@@ -233,7 +233,9 @@ func (b *Binder) binaryOp(s *scope, e *ast.Binary) expr.Expr {
 	switch e.Op {
 	case "AND", "OR":
 		return b.logic(s, e)
-	case "OVERLAPS", "CONTAINS", "EQUALS", "PRECEDES", "SUCCEEDS", "IMMEDIATELY PRECEDES", "IMMEDIATELY SUCCEEDS":
+	case "OVERLAPS":
+		return b.overlaps(s, e)
+	case "CONTAINS", "EQUALS", "PRECEDES", "SUCCEEDS", "IMMEDIATELY PRECEDES", "IMMEDIATELY SUCCEEDS":
 		b.unsupported(e.OpPos, e.Op)
 		return nil
 	}
