@@ -176,11 +176,11 @@ func bindInstant(c *Call) (*Bound, error) {
 					last, zone = loc, text.NewZone(loc)
 				}
 			}
-			pattern := args[1].(*batch.Bytes).At(i)
-			if _, err := p.get(pattern); err != nil {
+			f, err := p.get(args[1].(*batch.Bytes).At(i))
+			if err != nil {
 				return types.TS{}, false, err
 			}
-			at, ok := parseByPattern(p, pattern, s.At(i))
+			at, ok := parseByPattern(f, s.At(i))
 			at.Ms = zone.ToUTC(at.Ms)
 			return text.Truncate(at, int(t.Precision)), ok, nil
 		})

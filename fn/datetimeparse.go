@@ -79,7 +79,11 @@ var toTimestampDef = &Def{
 		return &Bound{Result: t, Kernel: func(rows Rows, args []batch.Vector) (batch.Vector, error) {
 			s := args[0].(*batch.Bytes)
 			return Fixed(t, rows, func(i int) (int64, bool, error) {
-				at, ok := parseByPattern(p, args[1].(*batch.Bytes).At(i), s.At(i))
+				f, err := p.get(args[1].(*batch.Bytes).At(i))
+				if err != nil { // a pattern that is wrong matches nothing
+					return 0, false, nil
+				}
+				at, ok := parseByPattern(f, s.At(i))
 				return at.Ms, ok, nil
 			})
 		}}, nil
@@ -87,12 +91,10 @@ var toTimestampDef = &Def{
 }
 
 // parseByPattern reads wall time by a pattern, or else in the forms that need
-// none. A pattern that is wrong matches nothing.
-func parseByPattern(p *compiled[*datepattern.Formatter], pattern, s []byte) (types.TS, bool) {
-	if f, err := p.get(pattern); err == nil {
-		if at, ok := f.Parse(s); ok {
-			return at, true
-		}
+// none.
+func parseByPattern(f *datepattern.Formatter, s []byte) (types.TS, bool) {
+	if at, ok := f.Parse(s); ok {
+		return at, true
 	}
 	return parseJDBC(s)
 }
