@@ -37,5 +37,5 @@ EXECUTE STATEMENT SET BEGIN
   GROUP BY window_start, window_end, origin;
 END;
 
--- The airports that had at least 20 departures on a day, read back from the results.
-SELECT * FROM airports WHERE flights >= 20;
+-- The airports that had at least 14 departures on a day, read back from the results.
+SELECT * FROM airports WHERE flights >= 14;

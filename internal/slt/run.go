@@ -110,6 +110,10 @@ func Run(path string, configs []Config) *Result {
 		res.Failures = append(res.Failures, err.Error())
 		return res
 	}
+	if f.Skip != "" {
+		res.Skipped = f.Skip
+		return res
+	}
 	for _, c := range configs {
 		r := newRunner(f, c)
 		r.compare(res)

@@ -13,10 +13,9 @@ import (
 type File struct {
 	Path   string
 	Blocks []*Block
-	// Skip is the reason of "# flink: skip", Differs the row of docs/compat.md
-	// of "# flink: differs"; both are about Flink alone.
-	Skip, Differs string
-	lines         []string
+	// Skip is the reason of "# millstream: skip": the script is for Flink alone.
+	Skip  string
+	lines []string
 }
 
 // Block is one command with its input and its expected output.
@@ -73,17 +72,11 @@ func Parse(path, text string) (*File, error) {
 	return f, nil
 }
 
+// directive notes a comment that is for us. Those that begin with "flink:" are
+// for Flink's runner of the same scripts.
 func (f *File) directive(line string) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(line[1:]), "flink:")
-	if !ok {
-		return
-	}
-	word, arg, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	switch word {
-	case "skip":
-		f.Skip = strings.TrimSpace(arg)
-	case "differs":
-		f.Differs = strings.TrimSpace(arg)
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(line[1:]), "millstream: skip"); ok {
+		f.Skip = strings.TrimSpace(rest)
 	}
 }
 

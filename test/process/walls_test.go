@@ -2,7 +2,6 @@ package process
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,72 +130,97 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// bids is a job that takes a while, and has state.
+const bids = `
+SET 'execution.checkpointing.interval' = '20 ms';
+SET 'parallelism.default' = '2';
+CREATE TABLE events (event_type INT, bid ROW<auction BIGINT, price BIGINT, ` + "`dateTime`" + ` TIMESTAMP(3)>,
+  happened AS bid.` + "`dateTime`" + `, WATERMARK FOR happened AS happened - INTERVAL '4' SECOND
+) WITH ('connector' = 'nexmark', 'events' = '200000', 'pace' = '100000');
+CREATE TABLE per_auction (w TIMESTAMP(3), auction BIGINT, n BIGINT, top BIGINT)
+WITH ('connector' = 'filesystem', 'path' = '${out}', 'format' = 'csv');
+INSERT INTO per_auction SELECT window_start, bid.auction, COUNT(*), MAX(bid.price)
+FROM TUMBLE(TABLE events, DESCRIPTOR(happened), INTERVAL '10' SECOND) WHERE event_type = 2 GROUP BY window_start, window_end, bid.auction;
+`
+
 // TestDamage damages the files of a checkpoint, one after another, in three
 // ways. Each has to be refused by name, and the undamaged files go on to work.
 func TestDamage(t *testing.T) {
 	p := newPlace(t)
-	p.write("rides.csv", rides())
-	p.write("job.sql", scriptFor(2, "out"))
-	pr := p.start("", "run", "--data", "data", "job.sql")
-	pr.until("a checkpoint with state", func() bool { return len(p.checkpointFiles()) >= 4 })
+	p.write("bids.sql", strings.ReplaceAll(bids, "${out}", "out"))
+	pr := p.start("", "run", "--data", "data", "bids.sql")
+	pr.until("a checkpoint with state", func() bool { return len(p.checkpointFiles()) >= 5 })
 	pr.signal(syscall.SIGKILL)
-	<-pr.done
-	files := p.checkpointFiles()
-	if len(files) < 3 {
-		t.Fatalf("only %v", files)
+	if o := pr.wait(); o.code != killed {
+		t.Fatalf("too late: %s", o)
 	}
 	keep := p.copyTree("data")
+	files := p.checkpointFiles()
+	if len(files) < 5 {
+		t.Fatalf("only %v", files)
+	}
 	for _, rel := range files {
 		for how, harm := range map[string]func([]byte) []byte{
 			"flip":     func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b },
 			"truncate": func(b []byte) []byte { return b[:len(b)*2/3] },
 			"delete":   nil,
 		} {
-			p.restore(keep, "data")
-			full := p.path("data/rides/checkpoints/" + rel)
-			data, err := os.ReadFile(full)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if harm == nil {
-				err = os.Remove(full)
-			} else {
-				err = os.WriteFile(full, harm(data), 0o644)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasPrefix(rel, "latest") && how == "delete" {
-				continue // a name for the newest checkpoint, which is found without it
-			}
 			t.Run(how+"/"+rel, func(t *testing.T) {
 				q := *p
 				q.t = t
-				q.refused(3, []string{filepath.Base(rel)}, "run", "--data", "data", "job.sql")
+				q.restore(keep, "data")
+				q.harm("data/bids/checkpoints/"+rel, harm)
+				q.refused(3, []string{filepath.Base(rel)}, "run", "--data", "data", "bids.sql")
+				if t.Failed() {
+					t.FailNow()
+				}
 			})
 		}
 	}
 	p.restore(keep, "data")
-	if o := p.good("run", "--data", "data", "job.sql"); !strings.Contains(o.stderr, "goes on from checkpoint") {
+	if o := p.good("run", "--data", "data", "bids.sql"); !strings.Contains(o.stderr, "goes on from checkpoint") {
 		t.Errorf("%s", o)
 	}
-	p.write("job.sql", scriptFor(2, "undisturbed"))
-	p.good("run", "--fresh", "--data", "data", "job.sql")
+	p.write("bids.sql", strings.ReplaceAll(bids, "${out}", "undisturbed"))
+	p.good("run", "--fresh", "--data", "data", "bids.sql")
 	same(t, "after the damage was undone", p.lines("out"), p.lines("undisturbed"))
 }
 
-// checkpointFiles lists the files under data/rides/checkpoints.
+// harm changes the content of a file; nil removes it.
+func (p *place) harm(name string, f func([]byte) []byte) {
+	p.t.Helper()
+	data, err := os.ReadFile(p.path(name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if f == nil {
+		err = os.Remove(p.path(name))
+	} else {
+		err = os.WriteFile(p.path(name), f(data), 0o644)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// checkpointFiles lists the files of the newest checkpoint of the bids: its
+// manifest and the files with content that this names.
 func (p *place) checkpointFiles() []string {
-	var out []string
-	root := p.path("data/rides/checkpoints")
-	// Files may come and go while the job runs.
-	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && !strings.HasSuffix(path, ".tmp") {
-			rel, _ := filepath.Rel(root, path)
-			out = append(out, rel)
-		}
+	root := p.path("data/bids/checkpoints")
+	// Files come and go while the job runs.
+	manifests, _ := filepath.Glob(filepath.Join(root, "*.manifest"))
+	if len(manifests) == 0 {
 		return nil
-	})
+	}
+	newest := slices.Max(manifests)
+	text, _ := os.ReadFile(newest)
+	out := []string{filepath.Base(newest)}
+	entries, _ := os.ReadDir(filepath.Join(root, "data"))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Size() > 0 && strings.Contains(string(text), e.Name()) {
+			out = append(out, "data/"+e.Name())
+		}
+	}
 	return out
 }
 
