@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"path/filepath"
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
@@ -101,14 +100,15 @@ func (p *progress) done(j *job, data *runtime.Data) (bool, error) {
 	return finished && data.Latest() != nil && data.Latest().Plan == j.graph.Fingerprint(), err
 }
 
-// end notes that the script has come to its end.
+// end notes that the script has come to its end. It does not wait until that is
+// durable: a process that is killed just then should have been over already,
+// and after a power failure the script is at worst not run a second time.
 func (p *progress) end() error {
 	if p.file == "" {
 		return nil
 	}
-	err := vfs.OS().Remove(p.file)
-	if vfs.IsNotExist(err) {
-		err = nil
+	if err := vfs.OS().Remove(p.file); err != nil && !vfs.IsNotExist(err) {
+		return err
 	}
-	return errors.Join(err, vfs.SyncDir(vfs.OS(), filepath.Dir(p.file)))
+	return nil
 }
