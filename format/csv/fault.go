@@ -36,9 +36,12 @@ func (d *decoder) err(f fault) *format.RecordError {
 	e := &format.RecordError{Hint: "set 'csv.ignore-parse-errors' = 'true' to skip such records"}
 	switch f.kind {
 	case badValue:
-		e.Hint = "set 'csv.ignore-parse-errors' = 'true' to read NULL instead"
-		if len(f.text) == 0 {
+		switch {
+		case f.field.notNull:
+		case len(f.text) == 0:
 			e.Hint = "set 'csv.null-literal' = '' to read empty fields as NULL"
+		default:
+			e.Hint = "set 'csv.ignore-parse-errors' = 'true' to read NULL instead"
 		}
 		e.Msg = fmt.Sprintf("column %q: %s", f.field.name, column.Describe(`"`+column.Cut(f.text)+`"`, f.field.typ, f.why))
 	case noNull:

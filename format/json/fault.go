@@ -53,7 +53,13 @@ func (f *fault) err(b []byte, end int) *format.RecordError {
 	e := &format.RecordError{Hint: "set 'json.ignore-parse-errors' = 'true' to skip such records"}
 	switch f.kind {
 	case badValue:
-		e.Hint = "set 'json.ignore-parse-errors' = 'true' to read NULL instead"
+		if !f.node.notNull {
+			e.Hint = "set 'json.ignore-parse-errors' = 'true' to read NULL instead"
+		}
+		if (f.node.op == opTS64 || f.node.op == opTS) && f.why == parse.Form {
+			e.Hint = "the form is 2024-01-02 03:04:05, or 2024-01-02T03:04:05 with 'json.timestamp-format.standard' = 'ISO-8601'" +
+				zuluHint(f.node.zulu) + "; " + e.Hint
+		}
 		e.Msg = fmt.Sprintf("column %q: %s", f.node.path, column.Describe(column.Cut(b[f.from:f.to]), f.node.typ, f.why))
 	case noNull:
 		e.Msg = fmt.Sprintf("column %q is NOT NULL, but the record has no value for it", f.node.path)
@@ -66,6 +72,14 @@ func (f *fault) err(b []byte, end int) *format.RecordError {
 		e.Msg = "the record is not valid JSON: " + f.words(b, end)
 	}
 	return e
+}
+
+// zuluHint says what a TIMESTAMP_LTZ needs.
+func zuluHint(zulu bool) string {
+	if zulu {
+		return ", with a Z behind it"
+	}
+	return ""
 }
 
 // words says what is wrong with the syntax, and where.
