@@ -65,7 +65,6 @@ func Open(fs vfs.FS, path string) (*Dir, error) {
 }
 
 func (d *Dir) data() string             { return d.fs.PathJoin(d.path, "data") }
-func (d *Dir) content(c string) string  { return d.fs.PathJoin(d.data(), c) }
 func (d *Dir) manifest(id int64) string { return d.fs.PathJoin(d.path, manifestName(id)) }
 func manifestName(id int64) string {
 	return fmt.Sprintf("%s%08d%s", manifestPrefix, id, manifestSuffix)

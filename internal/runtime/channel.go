@@ -138,9 +138,6 @@ func (c *channel) take() (item, bool) {
 	return it, true
 }
 
-// empty reports whether there is nothing to take.
-func (c *channel) empty() bool { return c.count.Load() == 0 }
-
 // batchBytes estimates the memory of the rows that count: a selection of a few
 // rows shares its columns with others.
 func batchBytes(b *batch.Batch) int {

@@ -47,7 +47,7 @@ func (s *Sink) Seen() []string {
 	return slices.Clone(s.seen)
 }
 
-// Open returns the number of open writers.
+// OpenWriters returns the number of writers that were opened and not closed.
 func (s *Sink) OpenWriters() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
