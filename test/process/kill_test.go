@@ -1,7 +1,9 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -139,11 +141,22 @@ func (p *place) killUntilDone(rnd *rand.Rand, whole time.Duration, allowed int) 
 			return kills
 		case killed:
 			kills++
-			p.t.Logf("killed: %s", o.stderr)
+			if p.complete() {
+				return kills
+			}
 		default:
 			p.t.Fatalf("after %d kills: %s", kills, o)
 		}
 	}
+}
+
+// complete reports whether a script that was killed had come to its end: then
+// it was on its way out, and the next run would be another one, which writes
+// its rows beside those of this run.
+func (p *place) complete() bool {
+	_, err := os.Stat(p.path("data/rides/script"))
+	_, finished := os.Stat(p.path("data/rides/finished"))
+	return errors.Is(err, fs.ErrNotExist) && finished == nil
 }
 
 // killed is the exit code of a process that a signal has ended.
