@@ -20,12 +20,13 @@ type Projection struct {
 
 // Compile compiles an expression.
 func Compile(e Expr, env *fn.Env) (*Program, error) {
+	env, clock := withClock(env)
 	c := compiler{env: env, nodes: map[string]node{}}
 	root, err := c.compile(e)
 	if err != nil {
 		return nil, err
 	}
-	return &Program{root: root}, nil
+	return &Program{root: root, run: run{clock: clock}}, nil
 }
 
 // Eval returns the values of the expression for the rows of b that count; the
@@ -53,8 +54,9 @@ func (p *Program) Filter(b *batch.Batch) (sel []int32, err error) {
 
 // CompileAll compiles several expressions over the same input.
 func CompileAll(exprs []Expr, env *fn.Env) (*Projection, error) {
+	env, clock := withClock(env)
 	c := compiler{env: env, nodes: map[string]node{}}
-	p := &Projection{roots: make([]node, len(exprs))}
+	p := &Projection{roots: make([]node, len(exprs)), run: run{clock: clock}}
 	for i, e := range exprs {
 		root, err := c.compile(e)
 		if err != nil {
@@ -103,7 +105,8 @@ func (s *scope) sub(sel []int32) *scope {
 
 // run is what one evaluation needs. It is reused for the next one.
 type run struct {
-	b *batch.Batch
+	b     *batch.Batch
+	clock *clock
 	// arena is where selections within one evaluation come from.
 	arena []int32
 	used  int
@@ -112,6 +115,7 @@ type run struct {
 // begin starts an evaluation over the rows of b that count.
 func (r *run) begin(b *batch.Batch) *scope {
 	r.b, r.used = b, 0
+	r.clock.release()
 	return &scope{rows: fn.Rows{N: b.Size(), Sel: b.Sel}}
 }
 
