@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/millstream-io/millstream/internal/diag"
+	"github.com/millstream-io/millstream/internal/sql/connect"
 )
 
 // Unsupported is the error of a statement that is right but uses what Millstream does not have yet. Each message names the
@@ -16,6 +17,15 @@ func (b *Binder) errorf(pos diag.Pos, format string, args ...any) *diag.Error {
 // unknown reports a name that stands for nothing, with what was probably meant.
 func (b *Binder) unknown(pos diag.Pos, name string, candidates []string, format string, args ...any) {
 	b.errs.Errorf(pos, format, args...).Hint = diag.DidYouMean(name, candidates)
+}
+
+// fault reports what is wrong with a table's options.
+func (b *Binder) fault(f *connect.Fault) {
+	if f.Missing {
+		b.missing.Add(f.Error)
+	} else {
+		b.errs.Add(f.Error)
+	}
 }
 
 // unsupported reports a feature that is missing here: "JOIN is not supported yet".

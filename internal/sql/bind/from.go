@@ -193,7 +193,7 @@ func (b *Binder) view(v *catalog.View, pos diag.Pos) *relation {
 func (b *Binder) table(t *catalog.Table, override []catalog.Option, pos diag.Pos) *relation {
 	conn, err := connect.Open(t, override)
 	if err != nil {
-		b.errs.Add(err)
+		b.fault(err)
 		return nil
 	}
 	scan := &plan.Scan{Table: t, Options: override, Fields: &types.Schema{}, Pos: pos}
@@ -218,7 +218,7 @@ func (b *Binder) table(t *catalog.Table, override []catalog.Option, pos diag.Pos
 	}
 	source, err := conn.Source(b.Host, scan.Columns, scan.Fields, 1)
 	if err != nil {
-		b.errs.Add(err)
+		b.fault(err)
 		return nil
 	}
 	scan.Modes = source.Modes()

@@ -42,7 +42,7 @@ func (b *Binder) insert(ins *ast.Insert) *plan.Sink {
 		return nil
 	}
 	if err := b.checkSink(t, b.optionHints(ins.Hints)); err != nil {
-		b.errs.Add(err)
+		b.fault(err)
 		return nil
 	}
 	targets := sinkColumns(t)
@@ -78,15 +78,15 @@ func (b *Binder) insertTable(ins *ast.Insert) *catalog.Table {
 }
 
 // checkSink reports what is wrong with the table's options.
-func (b *Binder) checkSink(t *catalog.Table, override []catalog.Option) *diag.Error {
+func (b *Binder) checkSink(t *catalog.Table, override []catalog.Option) *connect.Fault {
 	conn, err := connect.Open(t, override)
 	if err != nil {
 		return err
 	}
 	for i := range t.Columns {
 		if c := &t.Columns[i]; c.Kind == ast.Metadata && !c.Virtual {
-			return diag.Errorf(c.Pos, "column %q: the connector %q does not write metadata", c.Name, conn.Def.Name).
-				WithHint("declare it METADATA VIRTUAL")
+			return &connect.Fault{Error: diag.Errorf(c.Pos, "column %q: the connector %q does not write metadata", c.Name, conn.Def.Name).
+				WithHint("declare it METADATA VIRTUAL")}
 		}
 	}
 	_, err = conn.Sink(b.Host, 1)

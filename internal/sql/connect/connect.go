@@ -25,6 +25,49 @@ type Host struct {
 	Shared         map[string]any
 }
 
+// Fault is what is wrong with a table's options.
+type Fault struct {
+	*diag.Error
+	// Missing tells that the options are right, but name a connector or a format of Flink that is not supported yet.
+	Missing bool
+}
+
+func faultf(pos diag.Pos, format string, args ...any) *Fault {
+	return &Fault{Error: diag.Errorf(pos, format, args...)}
+}
+
+// withHint sets the hint and returns f.
+func (f *Fault) withHint(format string, args ...any) *Fault {
+	f.Error.WithHint(format, args...)
+	return f
+}
+
+// laterConnectors and laterFormats are those of Flink that are not supported yet.
+var (
+	laterConnectors = []string{
+		"kafka", "upsert-kafka", "jdbc", "elasticsearch-6", "elasticsearch-7", "opensearch", "kinesis", "firehose", "dynamodb",
+		"mongodb", "hbase-1.4", "hbase-2.2", "hive", "mysql-cdc", "postgres-cdc", "mongodb-cdc",
+	}
+	laterFormats = []string{
+		"avro", "avro-confluent", "canal-json", "debezium-json", "debezium-avro-confluent", "maxwell-json", "ogg-json",
+		"parquet", "orc", "protobuf",
+	}
+)
+
+// unknown reports a name that is not in the registry, which is either not supported yet or a mistake.
+func (t *Table) unknown(what string, o *catalog.Option, known, later []string) *Fault {
+	if slices.Contains(later, o.Value) {
+		f := faultf(o.ValuePos, "the %s %q is not supported yet", what, o.Value)
+		f.Missing = true
+		return f
+	}
+	f := faultf(o.ValuePos, "table %s: unknown %s %q", t.table.Path.Name, what, o.Value)
+	if f.Hint = diag.DidYouMean(o.Value, slices.Concat(known, later)); f.Hint == "" {
+		f.Hint = "the " + what + "s are " + strings.Join(known, ", ")
+	}
+	return f
+}
+
 // common are options that any table may have; the engine reads them, not the connector.
 var common = []format.Option{
 	{Name: "connector", Required: true, Doc: "the name of the connector"},
@@ -48,7 +91,7 @@ type Table struct {
 }
 
 // Open finds the connector of a table and checks its options, which those in override replace.
-func Open(t *catalog.Table, override []catalog.Option) (*Table, *diag.Error) {
+func Open(t *catalog.Table, override []catalog.Option) (*Table, *Fault) {
 	options := slices.Clone(t.Options)
 	for _, o := range override {
 		i := slices.IndexFunc(options, func(p catalog.Option) bool { return p.Key == o.Key })
@@ -72,61 +115,45 @@ func Open(t *catalog.Table, override []catalog.Option) (*Table, *diag.Error) {
 	}
 	checked, err := format.NewOptions(defs, values, diag.Suggest)
 	if err != nil {
-		return nil, diag.Errorf(t.Pos, "table %s: %v", t.Path.Name, err)
+		return nil, faultf(t.Pos, "table %s: %v", t.Path.Name, err)
 	}
 	out.Options = checked
 	return out, nil
 }
 
 // find looks the connector and the format up.
-func (t *Table) find(options []catalog.Option) *diag.Error {
-	name, format_ := option(options, "connector"), option(options, "format")
+func (t *Table) find(options []catalog.Option) *Fault {
+	connectors := names(connector.All(), func(d *connector.Def) string { return d.Name })
+	formats := names(format.All(), func(d *format.Def) string { return d.Name })
+	name, form := option(options, "connector"), option(options, "format")
 	if name == nil {
-		return diag.Errorf(t.table.Pos, "table %s has no option 'connector', so it cannot be read or written", t.table.Path.Name).
-			WithHint("the connectors are %s", names(connector.All(), func(d *connector.Def) string { return d.Name }))
+		return faultf(t.table.Pos, "table %s has no option 'connector', so it cannot be read or written", t.table.Path.Name).
+			withHint("the connectors are %s", strings.Join(connectors, ", "))
 	}
 	if t.Def = connector.Lookup(name.Value); t.Def == nil {
-		all := connector.All()
-		known := make([]string, len(all))
-		for i, d := range all {
-			known[i] = d.Name
-		}
-		e := diag.Errorf(name.ValuePos, "table %s: unknown connector %q", t.table.Path.Name, name.Value)
-		if e.Hint = diag.DidYouMean(name.Value, known); e.Hint == "" {
-			e.Hint = "the connectors are " + strings.Join(known, ", ")
-		}
-		return e
+		return t.unknown("connector", name, connectors, laterConnectors)
 	}
 	switch {
-	case format_ == nil && t.Def.Formats:
-		return diag.Errorf(t.table.Pos, "table %s needs the option 'format'", t.table.Path.Name).
-			WithHint("the formats are %s", names(format.All(), func(d *format.Def) string { return d.Name }))
-	case format_ == nil:
+	case form == nil && t.Def.Formats:
+		return faultf(t.table.Pos, "table %s needs the option 'format'", t.table.Path.Name).
+			withHint("the formats are %s", strings.Join(formats, ", "))
+	case form == nil:
 		return nil
 	case !t.Def.Formats:
-		return diag.Errorf(format_.KeyPos, "table %s: the connector %q has no formats", t.table.Path.Name, name.Value)
+		return faultf(form.KeyPos, "table %s: the connector %q has no formats", t.table.Path.Name, name.Value)
 	}
-	if t.Format = format.Lookup(format_.Value); t.Format == nil {
-		all := format.All()
-		known := make([]string, len(all))
-		for i, d := range all {
-			known[i] = d.Name
-		}
-		e := diag.Errorf(format_.ValuePos, "table %s: unknown format %q", t.table.Path.Name, format_.Value)
-		if e.Hint = diag.DidYouMean(format_.Value, known); e.Hint == "" {
-			e.Hint = "the formats are " + strings.Join(known, ", ")
-		}
-		return e
+	if t.Format = format.Lookup(form.Value); t.Format == nil {
+		return t.unknown("format", form, formats, laterFormats)
 	}
 	return nil
 }
 
-func names[D any](all []*D, name func(*D) string) string {
+func names[D any](all []*D, name func(*D) string) []string {
 	out := make([]string, len(all))
 	for i, d := range all {
 		out[i] = name(d)
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 func option(options []catalog.Option, key string) *catalog.Option {
@@ -155,7 +182,7 @@ func (t *Table) defs() []format.Option {
 }
 
 // checkOption checks one option alone, so that the error stands where the option does.
-func (t *Table) checkOption(defs []format.Option, o catalog.Option) *diag.Error {
+func (t *Table) checkOption(defs []format.Option, o catalog.Option) *Fault {
 	lax := slices.Clone(defs)
 	for i := range lax {
 		lax[i].Required = false
@@ -168,7 +195,7 @@ func (t *Table) checkOption(defs []format.Option, o catalog.Option) *diag.Error 
 	if strings.HasPrefix(err.Error(), "unknown option") {
 		pos = o.KeyPos
 	}
-	return diag.Errorf(pos, "table %s: %v", t.table.Path.Name, err)
+	return faultf(pos, "table %s: %v", t.table.Path.Name, err)
 }
 
 // Metadata returns the metadata of that key that the connector offers, or nil.
@@ -196,9 +223,9 @@ func (t *Table) connectorTable(h *Host, parallelism int) *connector.Table {
 
 // Source makes the source of some columns of the table: positions in catalog.Table.Columns, physical ones first. fields are
 // the columns as they are wanted, which for a ROW may be less than the table has.
-func (t *Table) Source(h *Host, columns []int, fields *types.Schema, parallelism int) (connector.Source, *diag.Error) {
+func (t *Table) Source(h *Host, columns []int, fields *types.Schema, parallelism int) (connector.Source, *Fault) {
 	if t.Def.NewSource == nil {
-		return nil, diag.Errorf(t.table.Pos, "table %s cannot be read: the connector %q only writes", t.table.Path.Name, t.Def.Name)
+		return nil, faultf(t.table.Pos, "table %s cannot be read: the connector %q only writes", t.table.Path.Name, t.Def.Name)
 	}
 	c := t.connectorTable(h, parallelism)
 	c.Schema = &types.Schema{}
@@ -219,9 +246,9 @@ func (t *Table) Source(h *Host, columns []int, fields *types.Schema, parallelism
 }
 
 // Sink makes the table's sink.
-func (t *Table) Sink(h *Host, parallelism int) (connector.Sink, *diag.Error) {
+func (t *Table) Sink(h *Host, parallelism int) (connector.Sink, *Fault) {
 	if t.Def.NewSink == nil {
-		return nil, diag.Errorf(t.table.Pos, "table %s cannot be written: the connector %q only reads", t.table.Path.Name, t.Def.Name)
+		return nil, faultf(t.table.Pos, "table %s cannot be written: the connector %q only reads", t.table.Path.Name, t.Def.Name)
 	}
 	c := t.connectorTable(h, parallelism)
 	c.Schema = c.Physical
@@ -236,14 +263,14 @@ func (t *Table) Sink(h *Host, parallelism int) (connector.Sink, *diag.Error) {
 }
 
 // fault places an error of the connector: at the option that it names in quotes, or else at the table.
-func (t *Table) fault(err error) *diag.Error {
+func (t *Table) fault(err error) *Fault {
 	pos := t.table.Pos
 	for _, o := range t.table.Options {
 		if strings.Contains(err.Error(), `"`+o.Key+`"`) || strings.Contains(err.Error(), "'"+o.Key+"'") {
 			pos = o.ValuePos
 		}
 	}
-	return diag.Errorf(pos, "table %s: %s", t.table.Path.Name, strings.TrimPrefix(fmt.Sprint(err), "table "+t.table.Path.Name+": "))
+	return faultf(pos, "table %s: %s", t.table.Path.Name, strings.TrimPrefix(fmt.Sprint(err), "table "+t.table.Path.Name+": "))
 }
 
 // PartialRows reports whether the source can leave out fields of ROW columns.

@@ -151,7 +151,7 @@ func (p *planner) tableSink(s *plan.Sink) (out connector.Sink, parallelism int, 
 		out, err = conn.Sink(p.Host, max(parallelism, p.parallelism()))
 	}
 	if err != nil {
-		p.errs.Add(err)
+		p.errs.Add(err.Error)
 		return nil, 0, false
 	}
 	return out, parallelism, true

@@ -176,7 +176,7 @@ func (p *planner) lowerScan(s *plan.Scan, above []plan.Node, path string) *Node 
 func (p *planner) source(g *scanGroup, stages []stage) *Node {
 	conn, err := connect.Open(g.scan.Table, g.scan.Options)
 	if err != nil {
-		p.errs.Add(err)
+		p.errs.Add(err.Error)
 		return nil
 	}
 	fields, wm := g.scan.Fields, g.wm
@@ -186,7 +186,7 @@ func (p *planner) source(g *scanGroup, stages []stage) *Node {
 	parallelism := conn.Parallelism("scan.parallelism", p.parallelism())
 	src, err := conn.Source(p.Host, g.scan.Columns, fields, parallelism)
 	if err != nil {
-		p.errs.Add(err)
+		p.errs.Add(err.Error)
 		return nil
 	}
 	name := tableName(g.scan.Table.Path)
