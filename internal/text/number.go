@@ -273,12 +273,44 @@ func parseLongDecimal(b []byte, precision, scale int) (value types.Int128, ok bo
 	for len(b) > 0 && isBlank(b[len(b)-1]) {
 		b = b[:len(b)-1]
 	}
+	if v, frac, plain := parsePlain(b); plain {
+		v, ok = v.Rescale(frac, scale)
+		return v, ok && v.FitsPrecision(precision)
+	}
 	var d decimal
 	if !d.scan(b) {
 		return types.Int128{}, false
 	}
 	v, ok := d.at(scale)
 	return v, ok && v.FitsPrecision(precision)
+}
+
+// parsePlain reads digits with a sign and a point, as most numbers are; frac is
+// the number of digits behind the point.
+func parsePlain(b []byte) (value types.Int128, frac int, ok bool) {
+	var digits [types.MaxPrecision + 1]byte
+	n := 0
+	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		digits[0] = b[0]
+		n, b = 1, b[1:]
+	}
+	point := -1
+	for i, c := range b {
+		switch {
+		case c == '.' && point < 0:
+			point = i
+		case c < '0' || c > '9' || n == len(digits):
+			return value, 0, false
+		default:
+			digits[n] = c
+			n++
+		}
+	}
+	if point >= 0 {
+		frac = len(b) - 1 - point
+	}
+	value, ok = types.ParseInt128(digits[:n])
+	return value, frac, ok
 }
 
 // decimal is a number as it was written: digits without leading zeros, and the

@@ -178,13 +178,12 @@ func malformed(b []byte) int {
 }
 
 // secondByte reports whether c may follow the first byte of a sequence: it may
-// not make a sequence too long, a surrogate, or more than U+10FFFF.
+// not make a sequence too long, or more than U+10FFFF. A surrogate is replaced
+// as one.
 func secondByte(first, c byte) bool {
 	switch first {
 	case 0xE0:
 		return c >= 0xA0
-	case 0xED:
-		return c < 0xA0
 	case 0xF0:
 		return c >= 0x90
 	case 0xF4:
