@@ -84,6 +84,9 @@ func extremeBind(sign int) func(*Call) (*Bound, error) {
 			}
 		}
 		t, ok := MergedType(ts)
+		for _, other := range ts {
+			ok = ok && (!t.IsDatetime() || t.Kind == other.Kind || t.IsTimestamp() && other.IsTimestamp())
+		}
 		if !ok {
 			return nil, Argf(-1, "the arguments of %s have no common type", c.Def.Name)
 		}

@@ -1,7 +1,5 @@
 package fn
 
-import "strings"
-
 // The families by which functions are grouped in the documentation.
 const (
 	familyString      = "string"
@@ -50,6 +48,3 @@ func better(err, than error) bool {
 	t, is := than.(*ArgError)
 	return ok && is && e.Arg > t.Arg
 }
-
-// quoted prints words as 'a', 'b' for messages.
-func quoted(words []string) string { return "'" + strings.Join(words, "', '") + "'" }

@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"errors"
+
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/types"
 )
@@ -52,11 +54,19 @@ func Fixed[R batch.Value](t types.Type, rows Rows, f func(i int) (R, bool, error
 		}
 		out.Values[i] = v
 		if !ok {
+			if !t.Nullable {
+				return nil, rowError(i, errNotNull)
+			}
 			out.Valid = MarkNull(out.Valid, rows.N, i)
 		}
 	}
 	return out, nil
 }
+
+// errNotNull is the error of a null where there can be none: by their types,
+// NULLs were planned away behind it.
+var errNotNull = errors.New("the result is NULL here, which its type NOT NULL does not allow; " +
+	"make an argument nullable, as in NULLIF(argument, '')")
 
 // Bytes makes the values of a text or binary result: f appends the value at a
 // position to dst and returns it, with false for a null, or an error, which is
@@ -73,9 +83,12 @@ func Bytes(t types.Type, rows Rows, size int, f func(dst []byte, i int) ([]byte,
 		if err != nil {
 			return nil, rowError(i, err)
 		}
-		if ok {
+		switch {
+		case ok:
 			out.Data = data
-		} else {
+		case !t.Nullable:
+			return nil, rowError(i, errNotNull)
+		default:
 			out.Valid = MarkNull(out.Valid, rows.N, i)
 		}
 		out.Offsets[i+1] = int32(len(out.Data))

@@ -274,7 +274,7 @@ func bindElt(c *Call) (*Bound, error) {
 	if c.Args[0].Type.Kind != types.Int {
 		return nil, c.Misfit(0, "an INT")
 	}
-	if n, ok := c.ConstInt(0); ok && n < 0 {
+	if n, ok := c.ConstInt(0); ok && n < 0 && !c.Args[0].Type.Nullable {
 		return nil, Argf(0, "argument 1 of ELT must not be negative, but is %d", n)
 	}
 	ts, bare := make([]types.Type, len(c.Args)-1), false

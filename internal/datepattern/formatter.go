@@ -332,18 +332,3 @@ func (c *compiler) named(f field, n int, short, long, narrow []string, tooMany e
 	c.add(it)
 	return nil
 }
-
-// FractionDigits returns the number of digits of the fraction of a second that
-// the pattern has.
-func (f *Formatter) FractionDigits() int { return fractionDigits(f.items) }
-
-func fractionDigits(items []item) int {
-	n := 0
-	for i := range items {
-		if items[i].kind == fraction {
-			n = max(n, items[i].min)
-		}
-		n = max(n, fractionDigits(items[i].subs))
-	}
-	return n
-}

@@ -15,17 +15,12 @@ var shortZones = map[string]string{
 	"PRT": "America/Puerto_Rico", "PST": "America/Los_Angeles", "SST": "Pacific/Guadalcanal", "VST": "Asia/Ho_Chi_Minh",
 }
 
-// LooseZone is Zone for the functions that know abbreviations such as PST.
-func LooseZone(id string) (*time.Location, bool) {
+// looseZone returns the time zone of a name, such as Europe/Paris, an offset, such
+// as +05:30, GMT+5 or Z, or an abbreviation, such as PST.
+func looseZone(id string) (*time.Location, bool) {
 	if long, ok := shortZones[id]; ok {
 		id = long
 	}
-	return Zone(id)
-}
-
-// Zone returns the time zone of a name, such as Europe/Paris, or an offset, such
-// as +05:30, GMT+5 or Z.
-func Zone(id string) (*time.Location, bool) {
 	if id == "" || id == "Local" {
 		return nil, false
 	}
