@@ -2,6 +2,7 @@ package slt
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/expr"
@@ -23,7 +24,8 @@ func (r *runner) evalLine(line string) string {
 	if err != nil {
 		folded = "error " + oneLine(err)
 	}
-	if !lineMatches(plain, folded) && !expr.Volatile(e) {
+	bothFail := strings.HasPrefix(plain, "error") && strings.HasPrefix(folded, "error")
+	if plain != folded && !bothFail && !expr.Volatile(e) {
 		return fmt.Sprintf("folded %s, unfolded %s", folded, plain)
 	}
 	return plain
