@@ -155,12 +155,13 @@ func shortNumber(b []byte, most int) (n int, ok bool) {
 var unixTimestampDef = &Def{
 	Name: "UNIX_TIMESTAMP", Family: familyTime, Syntax: "UNIX_TIMESTAMP([string [, pattern]])",
 	Doc: "Returns a time in seconds since 1970-01-01 00:00:00 UTC: the current time, or that which the string names in the session's time " +
-		"zone. Text that does not match the pattern is an error." + simplePatternDoc,
+		"zone. Text that does not match the pattern gives NULL, and is an error where the string is NOT NULL and so the result is." + simplePatternDoc,
 	Examples: []Example{
 		{"UNIX_TIMESTAMP('2024-02-29 12:00:00')", "1709208000 :: BIGINT NOT NULL"},
 		{"UNIX_TIMESTAMP('29.02.2024 10:00', 'dd.MM.yyyy HH:mm')", "1709200800 :: BIGINT NOT NULL"},
 		{"UNIX_TIMESTAMP() > 0", "TRUE :: BOOLEAN NOT NULL"},
 		{"UNIX_TIMESTAMP(CAST(NULL AS STRING))", "NULL :: BIGINT"},
+		{"UNIX_TIMESTAMP(NULLIF('x', ''))", "NULL :: BIGINT"},
 		{"UNIX_TIMESTAMP('x')", "error"},
 	},
 	Volatile: true,
@@ -191,11 +192,11 @@ func bindUnixTimestamp(c *Call) (*Bound, error) {
 				return 0, false, err
 			}
 			ms, ok := f.Parse(s.At(i), loc)
-			if !ok {
-				return 0, false, Failf(i, "%s is no time of the pattern '%s'; TO_TIMESTAMP gives NULL for such text",
-					strconv.Quote(string(s.At(i))), pattern)
+			if !ok && !t.Nullable {
+				return 0, false, Failf(i, "%s is no time of the pattern '%s', and the result cannot be NULL since the argument cannot; "+
+					"write NULLIF(argument, '')", strconv.Quote(string(s.At(i))), pattern)
 			}
-			return floorDiv(ms, text.MsPerSecond), true, nil
+			return floorDiv(ms, text.MsPerSecond), ok, nil
 		})
 	}}, nil
 }
@@ -203,7 +204,7 @@ func bindUnixTimestamp(c *Call) (*Bound, error) {
 var convertTzDef = &Def{
 	Name: "CONVERT_TZ", Family: familyTime, Syntax: "CONVERT_TZ(string, from, to)",
 	Doc: "Converts a time such as '2024-02-29 12:00:00' from one time zone to another; NULL if the text is no such time. Zones are names " +
-		"such as 'Europe/Paris', or offsets such as 'GMT+05:30'; an unknown one is an error.",
+		"such as 'Europe/Paris', or offsets such as 'GMT+05:30'; an unknown one gives NULL, and is an error where it is a literal.",
 	Examples: []Example{
 		{"CONVERT_TZ('1970-01-01 00:00:00', 'UTC', 'America/Los_Angeles')", "1969-12-31 16:00:00 :: STRING"},
 		{"CONVERT_TZ('2024-03-10 02:30:00', 'America/New_York', 'UTC')", "2024-03-10 07:30:00 :: STRING"},
@@ -229,12 +230,9 @@ var convertTzDef = &Def{
 		t := types.StringType()
 		return &Bound{Result: t, Kernel: TextErr3(t, func(dst, s, a, b []byte) ([]byte, bool, error) {
 			there, err := from.get(a)
-			if err != nil {
-				return dst, false, err
-			}
-			here, err := to.get(b)
-			if err != nil {
-				return dst, false, err
+			here, err2 := to.get(b)
+			if err != nil || err2 != nil {
+				return dst, false, nil
 			}
 			ms, ok := f.Parse(s, there)
 			if !ok {

@@ -83,7 +83,7 @@ func zoneAt(s []byte, pos int) (int, bool) {
 	}
 	for ; end > pos; end-- {
 		id := string(s[pos:end])
-		if _, ok := looseZone(id); ok {
+		if _, err := text.ParseOldZone(id); err == nil {
 			return end, true
 		}
 		if _, ok := zoneHours[id]; ok {
