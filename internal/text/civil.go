@@ -31,15 +31,23 @@ func DaysFromCivil(year, month, day int) int {
 
 // CivilFromDays is the inverse of DaysFromCivil.
 func CivilFromDays(days int) (year, month, day int) {
+	// Count days from 0000-03-01, so that a leap day is the last of its year.
+	// What would be negative is brought into the first 400 years.
 	days += 719468
-	era := floorDiv(days, 146097)
-	dayOfEra := days - era*146097
-	yearOfEra := (dayOfEra - dayOfEra/1460 + dayOfEra/36524 - dayOfEra/146096) / 365
-	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
-	m := (5*dayOfYear + 2) / 153
-	day = dayOfYear - (153*m+2)/5 + 1
-	month = m + 3
-	year = era*400 + yearOfEra
+	era := 0
+	if days < 0 {
+		era = floorDiv(days, 146097)
+		days -= era * 146097
+	}
+	// 4 centuries have 146097 days, 4 years 1461: in quarters of a day, the
+	// last quarter of each, the divisions are exact. Months from March on have
+	// 30.6 days, about 65536/2141.
+	quarters := uint64(days)*4 + 3
+	century := quarters / 146097
+	quarters = quarters%146097 | 3
+	months := quarters%1461/4*2141 + 197913
+	year = era*400 + int(century*100+quarters/1461)
+	month, day = int(months>>16), int(months&0xffff)/2141+1
 	if month > 12 {
 		month -= 12
 		year++
