@@ -50,20 +50,29 @@ func ToLocal(utc int64, zone *time.Location) int64 {
 	return utc + int64(off)*1000
 }
 
-// LastInstant returns the last instant at which the wall clock of a zone shows
-// a time. Where clocks jump over that time, it is the instant of the jump.
+// LastInstant returns the instant at which the wall clock of a zone has shown
+// a time. Where clocks jump over that time, it is the instant of the jump. Of
+// the two instants of an hour that happens twice it is the later one, so that
+// both hours' rows are in the window; in zones that have given up summer time
+// it is, as in Flink, the earlier one.
 func LastInstant(local int64, zone *time.Location) int64 {
 	t := time.UnixMilli(local).UTC()
 	u := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone).UnixMilli()
-	// An hour that happens twice: Date gives its first occurrence or its
-	// second; try the other one, which has another offset.
 	for _, probe := range []int64{u + 3*3600_000, u - 3*3600_000} {
 		_, off := time.UnixMilli(probe).In(zone).Zone()
-		if v := local - int64(off)*1000; v > u && ToLocal(v, zone) == local {
+		v := local - int64(off)*1000
+		if v != u && ToLocal(v, zone) == local && (v > u) == hasSummerTime(zone) {
 			u = v
 		}
 	}
 	return u
+}
+
+// hasSummerTime reports whether the zone's clocks still change.
+func hasSummerTime(zone *time.Location) bool {
+	_, winter := time.Date(2036, time.January, 1, 0, 0, 0, 0, zone).Zone()
+	_, summer := time.Date(2036, time.July, 1, 0, 0, 0, 0, zone).Zone()
+	return winter != summer
 }
 
 // Times returns the column's times in ms, by position. Columns of a precision

@@ -33,6 +33,18 @@ func TestTumbleEnd(t *testing.T) {
 	}
 }
 
+// TestGivenUpSummerTime: Shanghai's clocks went back on 13 September 1987.
+func TestGivenUpSummerTime(t *testing.T) {
+	shanghai, err := time.LoadLocation("Asia/Shanghai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Tumble{Size: 3600_000, Zone: shanghai}
+	if got := show(w.Due(at(t, "1987-09-13 02:00:00.000"))); got != "1987-09-12 16:59:59.999" {
+		t.Errorf("over at %s", got)
+	}
+}
+
 // TestZone looks at hours and days of Berlin over both switches of 2024.
 func TestZone(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
