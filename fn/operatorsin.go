@@ -40,8 +40,8 @@ func bindIn(not bool) func(*Call) (*Bound, error) {
 }
 
 // inType returns the type in which the elements are compared. Between texts and
-// other types that is the type on the left; texts of any length are compared as
-// they are.
+// other types, and where a FLOAT or a DOUBLE is looked for, that is the type on
+// the left; texts of any length are compared as they are.
 func (c *Call) inType() (types.Type, error) {
 	left := c.Args[0].Type.Plain()
 	all := []types.Type{left}
@@ -59,6 +59,9 @@ func (c *Call) inType() (types.Type, error) {
 		all = append(all, t)
 	}
 	t, ok := CommonType(all)
+	if ok && t.IsNumeric() && left.IsApprox() {
+		t = left
+	}
 	if !ok {
 		return left, Argf(-1, "the elements of %s have no common type", c.Def.Name)
 	}

@@ -100,6 +100,9 @@ func (n *callNode) eval(r *run, s *scope) (batch.Vector, error) {
 		}
 		argv[i] = v
 		if n.strict {
+			if v.Type().Kind == types.Null {
+				return n.remember(s, batch.Nulls(n.expr.Type(), s.rows.N)), nil
+			}
 			valid = valid.And(v.Validity(), s.rows.N)
 		}
 	}

@@ -162,6 +162,8 @@ func TestFold(t *testing.T) {
 		{"'a' || 'b' || CAST(1 + 1 AS STRING)", "'ab2'"},
 		{"COALESCE(i, CAST('7' AS INT))", "CASE WHEN (i IS NOT NULL) THEN i ELSE 7 END"},
 		{"ARRAY[1, 2][2]", "2"},
+		{"COALESCE(1, i)", "1"},
+		{"CASE WHEN 1 = 1 THEN i + 1 END", "(i + 1)"},
 	}
 	for _, tt := range tests {
 		e := bindOver(t, tt.src, schema)
@@ -287,7 +289,8 @@ func TestRefusals(t *testing.T) {
 
 func TestEmptyBatch(t *testing.T) {
 	b := numbers(0)
-	for _, src := range []string{"i + 1", "CASE WHEN i > 1 THEN 'a' ELSE 'b' END", "i > 1 AND i < 3", "COALESCE(i, 1)", "ARRAY[i]", "5", "i IN (1, 2)"} {
+	for _, src := range []string{"i + 1", "CASE WHEN i > 1 THEN 'a' ELSE 'b' END", "i > 1 AND i < 3", "COALESCE(i, 1)", "ARRAY[i]", "5", "i IN (1, 2)",
+		"i = NULL", "TRY_CAST(NULL AS ARRAY<INT>)[1]"} {
 		p := compile(t, bindOver(t, src, b.Schema))
 		v, err := p.Eval(b)
 		if err != nil || v.Len() != 0 {

@@ -233,8 +233,12 @@ func (e *Cast) String() string {
 	return name + e.Arg.String() + " AS " + e.Typ.WithNull(true).String() + ")"
 }
 
-// String implements Expr.
+// String implements Expr. A Case without branches is one that folding left; it
+// prints as what it gives.
 func (e *Case) String() string {
+	if len(e.When) == 0 && e.Else != nil {
+		return e.Else.String()
+	}
 	var b strings.Builder
 	b.WriteString("CASE")
 	for i := range e.When {
