@@ -148,15 +148,15 @@ func (p *planner) lowerChain(n plan.Node, path string) *Node {
 			if in == nil {
 				return nil
 			}
-			return p.stages(in, chain(in.Out, above), path)
+			return p.stages(in, chain(pass(in.Out), above), path)
 		}
 		base = base.Inputs()[0]
 	}
 }
 
-// chain merges nodes, the topmost first, into stages over rows of in.
-func chain(in *types.Schema, above []plan.Node) []stage {
-	stages := []stage{pass(in)}
+// chain merges nodes, the topmost first, into stages that follow a first one.
+func chain(first stage, above []plan.Node) []stage {
+	stages := []stage{first}
 	for i := len(above) - 1; i >= 0; i-- {
 		stages = then(stages, above[i])
 	}

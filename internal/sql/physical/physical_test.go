@@ -119,7 +119,13 @@ func TestNarrowRows(t *testing.T) {
 		exprs: []expr.Expr{expr.NewField(expr.NewField(r, 1), 2), expr.NewCol(1, "whole", row), expr.NewField(expr.NewCol(1, "whole", row), 0)},
 		out:   types.NewSchema(types.Field{Name: "s", Type: i}, types.Field{Name: "whole", Type: row}, types.Field{Name: "wa", Type: i}),
 	}
-	out, wm := narrowRows(in, s, expr.NewField(r, 2))
+	uses := newUses(in)
+	s.collectUses(uses)
+	mark := expr.NewField(r, 2)
+	collectUses(mark, uses)
+	out := narrowFields(in, uses)
+	s.rebase(uses, out)
+	wm := rebase(mark, uses, out)
 	if got, want := out.Fields[0].Type.String(), "ROW<`b` ROW<`s` INT>, `c` INT>"; got != want {
 		t.Errorf("r is %s, want %s", got, want)
 	}

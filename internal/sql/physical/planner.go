@@ -33,9 +33,7 @@ type Options struct {
 // Make plans sinks, which may share sources. The error is a diag.List, or a *bind.Unsupported.
 func Make(sinks []*plan.Sink, o Options) (*Plan, error) {
 	p := &planner{Options: o, env: o.Host.Env, ids: map[string]int{}, changes: map[*plan.Sink]*plan.Changes{}, out: &Plan{}}
-	for _, s := range sinks {
-		p.gatherScans(s)
-	}
+	p.gatherScans(sinks)
 	for _, s := range sinks {
 		p.lowerSink(s)
 	}

@@ -24,46 +24,53 @@ func (u *use) field(i int) *use {
 	return u.fields[i]
 }
 
-// narrowRows leaves out the fields of ROW columns that neither the stage nor the watermark reads, so that the source need not
-// make them. It returns the columns that are left, and the watermark over them, and rewrites the stage.
-func narrowRows(in *types.Schema, s *stage, wm expr.Expr) (*types.Schema, expr.Expr) {
-	uses := make([]*use, len(in.Fields))
-	for i := range uses {
-		uses[i] = &use{}
+// newUses returns uses of columns of which nothing is needed yet.
+func newUses(in *types.Schema) []*use {
+	out := make([]*use, len(in.Fields))
+	for i := range out {
+		out[i] = &use{}
 	}
-	collect := func(e expr.Expr) {
-		if e != nil {
-			collectUses(e, uses)
-		}
+	return out
+}
+
+// allUsed returns uses of columns that are needed as a whole.
+func allUsed(in *types.Schema) []*use {
+	out := newUses(in)
+	for _, u := range out {
+		u.all = true
 	}
-	collect(s.cond)
-	collect(wm)
+	return out
+}
+
+// collectUses enters what the stage reads.
+func (s *stage) collectUses(uses []*use) {
+	if s.cond != nil {
+		collectUses(s.cond, uses)
+	}
 	for _, e := range s.exprs {
-		collect(e)
+		collectUses(e, uses)
 	}
-	out := &types.Schema{Fields: slices.Clone(in.Fields)}
-	changed := false
-	for i := range out.Fields {
-		t := narrow(in.Fields[i].Type, uses[i])
-		changed = changed || !t.Equal(in.Fields[i].Type)
-		out.Fields[i].Type = t
+}
+
+// rebase rewrites the stage to read columns of which only the used fields are left.
+func (s *stage) rebase(uses []*use, in *types.Schema) {
+	if s.cond != nil {
+		s.cond = rebase(s.cond, uses, in)
 	}
-	if !changed {
-		return in, wm
-	}
-	rewrite := func(e expr.Expr) expr.Expr {
-		if e == nil {
-			return nil
-		}
-		return rebase(e, uses, out)
-	}
-	s.cond = rewrite(s.cond)
 	exprs := make([]expr.Expr, len(s.exprs))
 	for i, e := range s.exprs {
-		exprs[i] = rewrite(e)
+		exprs[i] = rebase(e, uses, in)
 	}
 	s.exprs = exprs
-	return out, rewrite(wm)
+}
+
+// narrowFields leaves out the fields of ROW columns that are not used, so that a source need not make them.
+func narrowFields(in *types.Schema, uses []*use) *types.Schema {
+	out := &types.Schema{Fields: slices.Clone(in.Fields)}
+	for i := range out.Fields {
+		out.Fields[i].Type = narrow(in.Fields[i].Type, uses[i])
+	}
+	return out
 }
 
 // collectUses enters what e reads.

@@ -32,7 +32,9 @@ type scanGroup struct {
 	// mark is the watermark that one of them needs, or nil; wm is its expression over the columns of scan.
 	mark *plan.Watermark
 	wm   expr.Expr
-	// node is the source, once it was planned for several readers.
+	// uses are what the readers and the watermark need of each column.
+	uses []*use
+	// node is the source, once it was planned.
 	node *Node
 }
 
@@ -53,32 +55,66 @@ func (s *sourceNode) graphSource() *graph.Source {
 	}
 }
 
-// gatherScans enters the scans below a sink, and the watermarks on them.
-func (p *planner) gatherScans(root plan.Node) {
-	plan.Walk(root, func(n plan.Node) {
-		switch n := n.(type) {
-		case *plan.Scan:
-			g := p.group(n)
-			if g == nil {
-				g = &scanGroup{scan: n}
-				p.scans = append(p.scans, g)
-			}
-			g.readers++
-			g.scan = mergeScans(g.scan, n)
-		case *plan.Watermark:
-			scan, _ := watermarkOver(n)
-			if g := p.group(scan); g.mark == nil {
-				g.mark = n
+// gatherScans enters the scans of all sinks, and what is needed of them.
+func (p *planner) gatherScans(sinks []*plan.Sink) {
+	each := func(f func(*plan.Scan, []plan.Node)) {
+		for _, s := range sinks {
+			eachScan(s, nil, f)
+		}
+	}
+	each(func(s *plan.Scan, above []plan.Node) {
+		g := p.group(s)
+		if g == nil {
+			g = &scanGroup{scan: s}
+			p.scans = append(p.scans, g)
+		}
+		g.readers++
+		g.scan = mergeScans(g.scan, s)
+		for _, n := range above {
+			if mark, is := n.(*plan.Watermark); is && g.mark == nil {
+				g.mark = mark
 			}
 		}
 	})
 	for _, g := range p.scans {
-		if g.mark != nil {
-			if scan, wm := watermarkOver(g.mark); wm != nil {
-				g.wm = remapScan(wm, scan, g.scan)
-			}
+		g.uses = newUses(g.scan.Fields)
+		if g.mark == nil {
+			continue
+		}
+		if scan, wm := watermarkOver(g.mark); wm != nil {
+			g.wm = remapScan(wm, scan, g.scan)
+			collectUses(g.wm, g.uses)
 		}
 	}
+	each(func(s *plan.Scan, above []plan.Node) {
+		g := p.group(s)
+		g.stages(s, above)[0].collectUses(g.uses)
+	})
+}
+
+// eachScan calls f for each scan below n, with the run of projections, filters and watermarks above it, the topmost first.
+func eachScan(n plan.Node, above []plan.Node, f func(*plan.Scan, []plan.Node)) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		f(n, above)
+		return
+	case *plan.Filter, *plan.Project, *plan.Watermark:
+		above = append(slices.Clip(above), n)
+	default:
+		above = nil
+	}
+	for _, in := range n.Inputs() {
+		eachScan(in, above, f)
+	}
+}
+
+// stages are what a reader of the group does with the columns of the group's source.
+func (g *scanGroup) stages(s *plan.Scan, above []plan.Node) []stage {
+	first := pass(s.Fields)
+	for i, e := range first.exprs {
+		first.exprs[i] = remapScan(e, s, g.scan)
+	}
+	return chain(first, above)
 }
 
 // group finds the group that a scan belongs to.
@@ -153,36 +189,30 @@ func watermarkOver(n *plan.Watermark) (*plan.Scan, expr.Expr) {
 // with several readers, each computes it for itself.
 func (p *planner) lowerScan(s *plan.Scan, above []plan.Node, path string) *Node {
 	g := p.group(s)
-	if g.readers == 1 {
-		return p.source(g, chain(s.Fields, above))
-	}
 	if g.node == nil {
-		if g.node = p.source(g, nil); g.node == nil {
+		if g.node = p.source(g); g.node == nil {
 			return nil
 		}
 	}
-	first := pass(s.Fields)
-	for i, e := range first.exprs {
-		first.exprs[i] = remapScan(e, s, g.scan)
-	}
-	stages := []stage{first}
-	for i := len(above) - 1; i >= 0; i-- {
-		stages = then(stages, above[i])
+	stages := g.stages(s, above)
+	stages[0].rebase(g.uses, g.node.Out)
+	if g.readers == 1 {
+		return p.withinSource(g.node, stages)
 	}
 	return p.stages(g.node, stages, path)
 }
 
-// source plans the source of a group, with stages to run within it.
-func (p *planner) source(g *scanGroup, stages []stage) *Node {
+// source plans the source of a group.
+func (p *planner) source(g *scanGroup) *Node {
 	conn, err := connect.Open(g.scan.Table, g.scan.Options)
 	if err != nil {
 		p.errs.Add(err.Error)
 		return nil
 	}
-	fields, wm := g.scan.Fields, g.wm
-	if stages != nil && conn.PartialRows() {
-		fields, wm = narrowRows(fields, &stages[0], wm)
+	if !conn.PartialRows() {
+		g.uses = allUsed(g.scan.Fields)
 	}
+	fields := narrowFields(g.scan.Fields, g.uses)
 	parallelism := conn.Parallelism("scan.parallelism", p.parallelism())
 	src, err := conn.Source(p.Host, g.scan.Columns, fields, parallelism)
 	if err != nil {
@@ -198,8 +228,13 @@ func (p *planner) source(g *scanGroup, stages []stage) *Node {
 		n.Detail += ", options=[" + optionText(g.scan.Options) + "]"
 	}
 	if g.mark != nil {
-		p.addWatermark(n, g, wm, conn)
+		p.addWatermark(n, g, conn)
 	}
+	return p.add(n)
+}
+
+// withinSource lets the source of one reader do what the reader would.
+func (p *planner) withinSource(n *Node, stages []stage) *Node {
 	for _, st := range stages {
 		if st.identity(n.Out) {
 			continue
@@ -213,7 +248,7 @@ func (p *planner) source(g *scanGroup, stages []stage) *Node {
 		n.Detail += ", " + st.detail()
 		n.Out = st.out
 	}
-	return p.add(n)
+	return n
 }
 
 // columnList prints the columns that a source reads; a ROW of which only some fields are read is printed with these.
@@ -248,19 +283,19 @@ func optionText(options []catalog.Option) string {
 }
 
 // addWatermark sets up how the source's watermark is computed.
-func (p *planner) addWatermark(n *Node, g *scanGroup, wm expr.Expr, conn *connect.Table) {
+func (p *planner) addWatermark(n *Node, g *scanGroup, conn *connect.Table) {
 	s := n.source
 	s.idleTimeout = p.Config.Duration(config.IdleTimeout).Milliseconds()
 	if conn.Options.Has("scan.watermark.idle-timeout") {
 		s.idleTimeout = conn.Options.Duration("scan.watermark.idle-timeout").Milliseconds()
 	}
-	if wm == nil {
+	if g.wm == nil {
 		s.fromSource = true
 		n.Detail += ", watermark=[SOURCE_WATERMARK()]"
 		return
 	}
+	wm, env := rebase(g.wm, g.uses, n.Out), p.env
 	n.Detail += fmt.Sprintf(", watermark=[%s]", wm)
-	env := p.env
 	s.watermark = func() (graph.WatermarkFn, error) { return watermarkFn(wm, env) }
 	if _, err := s.watermark(); err != nil {
 		p.errs.Errorf(g.scan.Pos, "the watermark of table %s: %v", g.scan.Table.Path.Name, err)
