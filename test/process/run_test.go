@@ -74,7 +74,7 @@ const endless = `
 SET 'execution.checkpointing.interval' = '50 ms';
 CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000',
   'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '100000000');
-CREATE TABLE seen (n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'csv');
+CREATE TABLE seen (n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'csv', 'sink.rolling-policy.rollover-interval' = '50 ms');
 INSERT INTO seen SELECT n FROM ticks;
 `
 

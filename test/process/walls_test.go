@@ -217,7 +217,8 @@ func (p *place) checkpointFiles() []string {
 	out := []string{filepath.Base(newest)}
 	entries, _ := os.ReadDir(filepath.Join(root, "data"))
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Size() > 0 && strings.Contains(string(text), e.Name()) {
+		sum, _, _ := strings.Cut(e.Name(), "-")
+		if info, err := e.Info(); err == nil && info.Size() > 0 && strings.Contains(string(text), sum) {
 			out = append(out, "data/"+e.Name())
 		}
 	}
