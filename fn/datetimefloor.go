@@ -19,8 +19,8 @@ func bindFloorTime(up bool) func(*Call) (*Bound, error) {
 		}
 		unit := c.Args[1].Symbol
 		size, fixed := fixedUnits[unit]
-		calendar := calendarUnits[unit]
-		if !fixed && calendar == nil || t.Kind == types.Time && (!fixed || size > text.MsPerHour) {
+		of := calendarUnits[unit]
+		if !fixed && of == nil || t.Kind == types.Time && (!fixed || size > text.MsPerHour) {
 			return nil, Argf(1, "%s of a %s has no unit %s", c.Def.Name, t.WithNull(true), orValue(unit))
 		}
 		b := &Bound{Params: []types.Type{{}, {}}, Result: c.Strict(t)}
@@ -29,8 +29,8 @@ func bindFloorTime(up bool) func(*Call) (*Bound, error) {
 			f := func(ms int64) int64 { return floorFixed(ms, up, size) }
 			b.Kernel = floorKernel(b.Result, zone, f, up, size <= text.MsPerHour)
 		} else {
-			f := func(ms int64) int64 { return floorDays(ms, up, calendar) }
-			b.Kernel = floorKernel(b.Result, zone, f, up, false)
+			units := &calendar{unit: of, up: up}
+			b.Kernel = floorKernel(b.Result, zone, units.floor, up, false)
 		}
 		return b, nil
 	}
@@ -94,14 +94,23 @@ func years(n, first int64) span {
 	}
 }
 
-// floorDays goes back to the beginning of a calendar unit, or on to the next.
-func floorDays(ms int64, up bool, unit span) int64 {
-	from, next := unit(dayOf(ms))
-	begin := int64(from) * text.MsPerDay
-	if up && begin != ms {
-		return int64(next) * text.MsPerDay
+// calendar rounds wall time to a unit. It remembers the last one that it met,
+// since rows that follow each other are mostly of the same.
+type calendar struct {
+	unit       span
+	up         bool
+	from, next int64
+}
+
+func (c *calendar) floor(ms int64) int64 {
+	if ms < c.from || ms >= c.next {
+		from, next := c.unit(dayOf(ms))
+		c.from, c.next = int64(from)*text.MsPerDay, int64(next)*text.MsPerDay
 	}
-	return begin
+	if c.up && ms != c.from {
+		return c.next
+	}
+	return c.from
 }
 
 // floorKernel applies f to wall time. The nanoseconds within a millisecond are

@@ -66,8 +66,11 @@ func (it *item) append(dst []byte, c *civil) ([]byte, error) {
 	case reduced:
 		return appendPadded(dst, abs(c.get(it.field))%100, 2), nil
 	case fraction:
-		digits := appendPadded(nil, c.get(nano), 9)
-		return append(dst, digits[:it.min]...), nil
+		n := c.nano
+		for range 9 - it.min {
+			n /= 10
+		}
+		return appendPadded(dst, int64(n), it.min), nil
 	case name:
 		return append(dst, it.names[it.index(c)]...), nil
 	case optional:
@@ -119,7 +122,7 @@ func (it *item) index(c *civil) int {
 	case era, half:
 		return int(c.get(it.field))
 	case localDay:
-		return c.dow - 1
+		return c.dow() - 1
 	}
 	return int(c.get(it.field)) - 1
 }
@@ -149,7 +152,7 @@ func (c *civil) get(f field) int64 {
 	case weekOfMonth:
 		return int64(c.weekOfMonth())
 	case dayOfYear:
-		return int64(c.doy)
+		return int64(c.doy())
 	case dayOfMonth:
 		return int64(c.day)
 	case alignedWeek:
@@ -157,9 +160,9 @@ func (c *civil) get(f field) int64 {
 	case alignedDay:
 		return int64(c.day-1)%7 + 1
 	case dayOfWeek:
-		return int64(c.dow)
+		return int64(c.dow())
 	case localDay:
-		return int64(fromSunday(c.dow)) + 1
+		return int64(fromSunday(c.dow())) + 1
 	}
 	return c.getTime(f)
 }

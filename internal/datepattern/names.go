@@ -38,9 +38,14 @@ type civil struct {
 	year, month, day     int
 	hour, minute, second int
 	nano                 int
-	// dow is the day of the week, Monday being 1; doy that of the year.
-	dow, doy int
+	days                 int // since the epoch
 }
+
+// dow returns the day of the week, Monday being 1.
+func (c *civil) dow() int { return isoDay(c.days) }
+
+// doy returns the day of the year.
+func (c *civil) doy() int { return c.days - text.DaysFromCivil(c.year, 1, 1) + 1 }
 
 // civilOf takes wall time apart.
 func civilOf(ms int64, nanos int) civil {
@@ -50,7 +55,7 @@ func civilOf(ms int64, nanos int) civil {
 		year: y, month: m, day: day,
 		hour: t / text.MsPerHour, minute: t / text.MsPerMinute % 60, second: t / text.MsPerSecond % 60,
 		nano: t%text.MsPerSecond*1_000_000 + nanos,
-		dow:  isoDay(d), doy: d - text.DaysFromCivil(y, 1, 1) + 1,
+		days: d,
 	}
 }
 
@@ -75,15 +80,15 @@ func (c *civil) week() (year, week int) {
 	if text.IsLeap(c.year) {
 		length = 366
 	}
-	if c.doy+6-fromSunday(c.dow) > length {
+	if c.doy()+6-fromSunday(c.dow()) > length {
 		return c.year + 1, 1
 	}
-	return c.year, (c.doy - fromSunday(c.dow) + 12) / 7
+	return c.year, (c.doy() - fromSunday(c.dow()) + 12) / 7
 }
 
 // weekOfMonth returns the number of the week, the first one being that of the
 // first of the month.
-func (c *civil) weekOfMonth() int { return (c.day - fromSunday(c.dow) + 12) / 7 }
+func (c *civil) weekOfMonth() int { return (c.day - fromSunday(c.dow()) + 12) / 7 }
 
 // appendPadded appends a number with zeros before it up to a width.
 func appendPadded(dst []byte, n int64, width int) []byte {
@@ -91,10 +96,21 @@ func appendPadded(dst []byte, n int64, width int) []byte {
 		dst = append(dst, '-')
 		n = -n
 	}
-	for digits := digitCount(n); digits < width; digits++ {
-		dst = append(dst, '0')
+	if n >= 1_000_000_000 || width > 9 {
+		for digits := digitCount(n); digits < width; digits++ {
+			dst = append(dst, '0')
+		}
+		return strconv.AppendInt(dst, n, 10)
 	}
-	return strconv.AppendInt(dst, n, 10)
+	var digits [9]byte
+	i := len(digits)
+	for n > 0 || width > 0 {
+		i--
+		digits[i] = byte('0' + n%10)
+		n /= 10
+		width--
+	}
+	return append(dst, digits[i:]...)
 }
 
 // digitCount returns the number of decimal digits of n >= 0.

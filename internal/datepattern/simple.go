@@ -155,7 +155,7 @@ func (it *simpleItem) append(dst []byte, c *civil) []byte {
 	case 'G':
 		return append(dst, eras[c.get(era)]...)
 	case 'E':
-		return named(c.dow-1, daysShort, days)
+		return named(c.dow()-1, daysShort, days)
 	case 'a':
 		return append(dst, halves[c.get(half)]...)
 	case 'M', 'L':
