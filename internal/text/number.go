@@ -235,7 +235,7 @@ func parseShortDecimal(b []byte, precision, scale int) (value int64, ok bool) {
 		value = -value
 	}
 	v, ok := types.Int128FromInt64(value).Rescale(0, exp+scale)
-	return v.Int64(), ok && v.FitsPrecision(precision)
+	return v.Int64(), ok
 }
 
 // shortExponent reads the digits behind e, and one character more.
