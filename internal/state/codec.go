@@ -57,17 +57,13 @@ type rowFormat struct {
 	byTask bool
 }
 
-// group is the key group of a row with hash h.
-func (f rowFormat) group(h uint64) int {
-	if f.byTask {
-		return taskGroup
-	}
-	return batch.KeyGroup(h)
-}
-
 // appendKey adds the disk key of a row to the list.
-func (f rowFormat) appendKey(l *keyList, ns int64, hash uint64, cols []batch.Vector, row int) {
-	l.buf = appendPrefix(l.buf, f.group(hash), f.id, ns)
+func (f rowFormat) appendKey(l *keyList, ns int64, group uint8, cols []batch.Vector, row int) {
+	g := int(group)
+	if f.byTask {
+		g = taskGroup
+	}
+	l.buf = appendPrefix(l.buf, g, f.id, ns)
 	for _, c := range cols {
 		l.buf = batch.AppendKey(l.buf, c, row)
 	}
@@ -126,16 +122,16 @@ func (l *keyList) sorted() []int32 {
 // frozenRows are copies of rows, to be encoded later and elsewhere.
 type frozenRows struct {
 	keys, vals []batch.Vector
-	hash       []uint64
 	ns         []int64
+	groups     []uint8
 	// fresh is set for rows that the disk does not have.
 	fresh []bool
 }
 
 // freeze copies rows. Strings and nested values stay in their binary form.
 func (t *table) freeze(slots []int32) *frozenRows {
-	r := &frozenRows{keys: t.keyVectors(slots), ns: make([]int64, len(slots)), fresh: make([]bool, len(slots))}
-	r.hash = batch.Hash(r.keys, nil, len(slots), nil)
+	n := len(slots)
+	r := &frozenRows{keys: t.keyVectors(slots), ns: make([]int64, n), groups: make([]uint8, n), fresh: make([]bool, n)}
 	for _, c := range t.vals {
 		if b, ok := c.(*batch.BytesSlab); ok {
 			r.vals = append(r.vals, b.Raw(slots))
@@ -145,6 +141,7 @@ func (t *table) freeze(slots []int32) *frozenRows {
 	}
 	for i, slot := range slots {
 		r.ns[i] = t.spaces[t.meta.at(slot).owner].ns
+		r.groups[i] = *t.groups.at(slot)
 		r.fresh[i] = *t.flags.at(slot)&durable == 0
 	}
 	return r
@@ -154,7 +151,7 @@ func (t *table) freeze(slots []int32) *frozenRows {
 func (r *frozenRows) encode(format rowFormat, f func(i int, key, value []byte)) {
 	var keys keyList
 	for i, ns := range r.ns {
-		format.appendKey(&keys, ns, r.hash[i], r.keys, i)
+		format.appendKey(&keys, ns, r.groups[i], r.keys, i)
 	}
 	var value []byte
 	for _, i := range keys.sorted() {
@@ -182,7 +179,7 @@ func appendRow(buf []byte, cols []batch.Vector, row int) []byte {
 type loader struct {
 	t          *table
 	keys, vals []batch.Vector
-	n          int
+	groups     []uint64
 }
 
 func (t *table) newLoader() *loader {
@@ -200,15 +197,20 @@ func (t *table) newLoader() *loader {
 	return l
 }
 
-// add decodes a row. Its key is without the head.
+// add decodes a row.
 func (l *loader) add(key, value []byte) error {
-	if err := l.decode(key, value); err != nil {
+	if err := l.decode(key[rowKeyHead:], value); err != nil {
 		return fmt.Errorf("%s: a saved row of table %q cannot be read (key %x, value %x): %w",
 			l.t.db.cfg.Name, l.t.spec.Name, key, value, err)
 	}
-	l.n++
+	l.groups = append(l.groups, groupHash(key[0]))
 	return nil
 }
+
+// groupHash returns a hash of which a key group is made.
+func groupHash(group uint8) uint64 { return uint64(group) * (1 << 64 / batch.KeyGroups) }
+
+func (l *loader) len() int { return len(l.groups) }
 
 func (l *loader) decode(key, value []byte) (err error) {
 	for _, c := range l.keys {
@@ -259,11 +261,12 @@ func checkNested(typ types.Type, c batch.Vector) error {
 // slots.
 func (l *loader) store(s *space) []int32 {
 	t := l.t
-	k := &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, l.n, nil), Rows: make([]int32, l.n)}
+	n := l.len()
+	k := &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Group: l.groups, Rows: make([]int32, n)}
 	for i := range k.Rows {
 		k.Rows[i] = int32(i)
 	}
-	slots := make([]int32, l.n)
+	slots := make([]int32, n)
 	s.lookup(k, slots)
 	absent := k.Rows[:0]
 	for i, slot := range slots {

@@ -42,9 +42,8 @@ func (t *table) bury(slots []int32) {
 		return
 	}
 	cols := t.keyVectors(gone)
-	hash := batch.Hash(cols, nil, len(gone), nil)
 	for i, slot := range gone {
-		t.format.appendKey(&t.graves.rows, t.spaces[t.meta.at(slot).owner].ns, hash[i], cols, i)
+		t.format.appendKey(&t.graves.rows, t.spaces[t.meta.at(slot).owner].ns, *t.groups.at(slot), cols, i)
 	}
 }
 
@@ -80,9 +79,10 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 	s.lookup(k, slots)
 	keys := &t.wanted
 	keys.reset()
+	groups := k.groups()
 	for i, r := range k.Rows {
 		if slots[i] < 0 {
-			t.format.appendKey(keys, s.ns, k.Hash[r], k.Cols, int(r))
+			t.format.appendKey(keys, s.ns, keyGroup(groups[r]), k.Cols, int(r))
 		}
 	}
 	if keys.len() == 0 {
@@ -107,11 +107,11 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 		if !ok {
 			continue
 		}
-		if err := l.add(key[rowKeyHead:], value); err != nil {
+		if err := l.add(key, value); err != nil {
 			return err
 		}
 	}
-	if l.n > 0 {
+	if l.len() > 0 {
 		s.cold -= int64(len(l.store(s)))
 	}
 	return nil
@@ -128,7 +128,7 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 	}
 	l := t.newLoader()
 	flush := func() (more bool, err error) {
-		if l.n == 0 {
+		if l.len() == 0 {
 			return true, nil
 		}
 		slots := l.store(s)
@@ -146,10 +146,10 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 		}
 		from := appendPrefix(nil, g, t.format.id, s.ns)
 		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
-			if err := l.add(key[rowKeyHead:], value); err != nil {
+			if err := l.add(key, value); err != nil {
 				return false, err
 			}
-			if l.n < limit {
+			if l.len() < limit {
 				return true, nil
 			}
 			more, err = flush()

@@ -34,6 +34,7 @@ type Config struct {
 	// FS and Dir are where the DB keeps its files. The directory belongs to
 	// the DB: what it finds there is removed. It is made when the first row
 	// has to be written, so a job that neither saves nor evicts has no files.
+	// A nil FS means that all rows stay in memory and nothing is saved.
 	FS  vfs.FS
 	Dir string
 	// MaxRows is the number of rows in memory above which cold ones are
@@ -65,7 +66,7 @@ type DB struct {
 func Open(cfg Config) (*DB, error) {
 	db := &DB{
 		cfg:     cfg,
-		limited: cfg.Backend == Disk && (cfg.MaxRows > 0 || cfg.MaxBytes > 0),
+		limited: cfg.Backend == Disk && cfg.FS != nil && (cfg.MaxRows > 0 || cfg.MaxBytes > 0),
 		sums:    sums{known: make(map[string]FileInfo)},
 		waiting: make(map[uint16][]savedRow),
 	}

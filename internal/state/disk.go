@@ -1,8 +1,6 @@
 package state
 
 import (
-	"fmt"
-
 	"github.com/millstream-io/millstream/internal/state/lsm"
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -25,9 +23,6 @@ func (db *DB) openDisk() error {
 	if db.disk.lsm != nil {
 		return nil
 	}
-	if db.cfg.Backend != Disk {
-		return fmt.Errorf("%s: the memory backend keeps no rows on disk", db.cfg.Name)
-	}
 	if err := vfs.MkdirAll(db.cfg.FS, db.cfg.Dir); err != nil {
 		return err
 	}
@@ -41,10 +36,10 @@ func (db *DB) openDisk() error {
 
 // write commits one batch of changes.
 func (db *DB) write(f func(b *lsm.Batch)) error {
-	if err := db.openDisk(); err != nil {
+	if err := db.settle(); err != nil {
 		return err
 	}
-	if err := db.settle(); err != nil {
+	if err := db.openDisk(); err != nil {
 		return err
 	}
 	if err := db.closeView(); err != nil {
@@ -96,10 +91,10 @@ func (db *DB) reader() (*lsm.Reader, error) {
 
 // newReader returns a view that stays as it is; the caller closes it.
 func (db *DB) newReader() (*lsm.Reader, error) {
-	if err := db.openDisk(); err != nil {
+	if err := db.settle(); err != nil {
 		return nil, err
 	}
-	if err := db.settle(); err != nil {
+	if err := db.openDisk(); err != nil {
 		return nil, err
 	}
 	if err := db.removeGraves(); err != nil {

@@ -39,8 +39,8 @@ func (db *DB) newFlags() uint8 {
 // changes are all changes of a DB since the last ones, in copies that do not
 // change any more. They are written once, by the task or by another goroutine.
 type changes struct {
+	db     *DB
 	tables []tableChanges
-	tree   *lsm.DB
 	once   sync.Once
 	err    error
 }
@@ -55,7 +55,7 @@ type tableChanges struct {
 // returned must be written, or the DB is of no use any more.
 func (db *DB) freeze() *changes {
 	db.track()
-	c := &changes{tree: db.disk.lsm}
+	c := &changes{db: db}
 	for _, t := range db.tables {
 		tc := tableChanges{format: t.format, graves: t.graves}
 		t.graves = graves{}
@@ -73,16 +73,20 @@ func (t *table) markDurable(slots []int32, rows *frozenRows) {
 	for i, slot := range slots {
 		if rows.fresh[i] {
 			*t.flags.at(slot) |= durable
-			setGroup(&t.spaces[t.meta.at(slot).owner].groups, t.format.group(rows.hash[i]))
+			setGroup(&t.spaces[t.meta.at(slot).owner].groups, int(rows.groups[i]))
 		}
 	}
 }
 
-// write writes the changes, if that was not done before.
+// write writes the changes, if that was not done before. It may open the tree;
+// the task looks at the tree only after it has called write as well.
 func (c *changes) write() error {
 	c.once.Do(func() {
+		if c.err = c.db.openDisk(); c.err != nil {
+			return
+		}
 		for i := range c.tables {
-			if c.err = c.tables[i].write(c.tree); c.err != nil {
+			if c.err = c.tables[i].write(c.db.disk.lsm); c.err != nil {
 				return
 			}
 		}
@@ -123,9 +127,6 @@ func (c *tableChanges) write(tree *lsm.DB) error {
 
 // flush writes all changes to disk.
 func (db *DB) flush() error {
-	if err := db.openDisk(); err != nil {
-		return err
-	}
 	if err := db.settle(); err != nil {
 		return err
 	}

@@ -303,7 +303,7 @@ type savedRow struct{ key, value []byte }
 func (t *table) fill(rows []savedRow) error {
 	l := t.newLoader()
 	for i, row := range rows {
-		if err := l.add(row.key[rowKeyHead:], row.value); err != nil {
+		if err := l.add(row.key, row.value); err != nil {
 			return err
 		}
 		ns := nsOf(row.key)

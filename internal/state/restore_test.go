@@ -409,3 +409,78 @@ func TestRunFileDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupOfAPart keeps rows by (a, b) in a stream that is keyed by a: they
+// stay with the task that has a, through eviction and rescaling.
+func TestGroupOfAPart(t *testing.T) {
+	spec := Spec{Name: "pairs", Key: []types.Type{bigint, bigint}, Value: []types.Type{bigint}}
+	keysFor := func(db *DB) *Keys {
+		a, b := batch.NewFixed[int64](bigint, 0), batch.NewFixed[int64](bigint, 0)
+		for i := range int64(900) {
+			a.Append(i / 3)
+			b.Append(i % 3)
+		}
+		k := keysOf(a, b)
+		k.Group = batch.Hash([]batch.Vector{a}, nil, 900, nil)
+		lo, hi := db.keyGroups()
+		k.Rows = slices.DeleteFunc(k.Rows, func(r int32) bool {
+			g := batch.KeyGroup(k.Group[r])
+			return g < lo || g >= hi
+		})
+		return k
+	}
+	fsys := vfs.NewMem()
+	var parts []Part
+	for round, par := range []int{2, 1, 5} {
+		var next []Part
+		rows := 0
+		for sub := range par {
+			cfg := Config{Name: "test", Subtask: sub, Parallelism: par, Backend: Backend(round+1) & 1, FS: fsys, Dir: fmt.Sprintf("state-%d", sub), MaxRows: 50}
+			db, err := Restore(cfg, parts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			table := mustTable(t, db, spec)
+			for range 2 {
+				k := keysFor(db)
+				slots := make([]int32, len(k.Rows))
+				fresh, err := table.Space(3).Upsert(k, slots)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows += len(fresh)
+				if err := db.EndEvent(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			next = append(next, keep(t, fsys, snapshot(t, db, 1), fmt.Sprintf("checkpoint-%d-%d", round, sub)))
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []int{900, 0, 0}[round]; rows != want {
+			t.Errorf("parallelism %d: %d rows are new, want %d", par, rows, want)
+		}
+		parts = next
+	}
+}
+
+// TestForeignKeys hands over rows with wrong hashes, and of another task.
+func TestForeignKeys(t *testing.T) {
+	db := mustOpen(t, Config{Name: "Join[1]", Subtask: 1, Parallelism: 2})
+	table := mustTable(t, db, pairSpec)
+	slots := make([]int32, 1)
+	for want, change := range map[string]func(k *Keys){
+		`Join[1]: table "pairs": a row has hash 0x1, its key columns have `:             func(k *Keys) { k.Hash[0] = 1 },
+		`Join[1]: table "pairs": a row is of key group 0, subtask 1 of 2 has 64 to 127`: func(k *Keys) { k.Group = []uint64{5} },
+	} {
+		k := keysOf(longs(bigint, []int{7}, false))
+		change(k)
+		if _, err := table.Space(0).Upsert(k, slots); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if err := table.Drop(0); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -103,6 +103,9 @@ func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 		Subtask:     db.cfg.Subtask,
 		Parallelism: db.cfg.Parallelism,
 	}}
+	if db.cfg.FS == nil {
+		return nil, fmt.Errorf("%s: there is no place for its snapshots", db.cfg.Name)
+	}
 	if err := db.allDeclared(); err != nil {
 		return nil, err
 	}
@@ -119,9 +122,6 @@ func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 		s.make = func() error { return writeRun(s.fs, s.dir, runFile(rows)) }
 		return s, nil
 	}
-	if err := db.openDisk(); err != nil {
-		return nil, err
-	}
 	if err := db.settle(); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 		if err := c.write(); err != nil {
 			return err
 		}
-		return c.tree.Checkpoint(s.dir)
+		return db.disk.lsm.Checkpoint(s.dir)
 	}
 	db.disk.pending = s
 	return s, nil

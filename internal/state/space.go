@@ -49,6 +49,11 @@ func (s *space) Upsert(k *Keys, slots []int32) ([]int32, error) {
 	}
 	fresh := s.upsert(k, slots)
 	s.t.touch(slots)
+	if len(fresh) > 0 {
+		if err := s.t.checkKeys(k, fresh[0]); err != nil {
+			return nil, err
+		}
+	}
 	return fresh, nil
 }
 
@@ -81,11 +86,12 @@ func (s *space) upsert(k *Keys, slots []int32) []int32 {
 // insertSmall works through the rows until the space is no longer small, and
 // returns how many it did.
 func (s *space) insertSmall(k *Keys, slots []int32) int {
+	groups := k.groups()
 	for i, r := range k.Rows {
 		low := uint32(k.Hash[r])
 		slot := s.findSmall(low)
 		if slot < 0 {
-			if slot = s.add(low, int32(i)); s.rows > smallSpace {
+			if slot = s.add(low, groups[r], int32(i)); s.rows > smallSpace {
 				s.makeIndex()
 				slots[i] = slot
 				return i + 1
@@ -109,7 +115,7 @@ func (s *space) findSmall(low uint32) int32 {
 }
 
 func (s *space) insertHashed(k *Keys, slots []int32, from int) {
-	index, hash := s.index, k.Hash
+	index, hash, groups := s.index, k.Hash, k.groups()
 	mask := uint32(len(index) - 1)
 	out := slots[from:len(k.Rows)]
 	for i, r := range k.Rows[from:] {
@@ -118,7 +124,7 @@ func (s *space) insertHashed(k *Keys, slots []int32, from int) {
 		for {
 			x := index[p]
 			if x == 0 {
-				slot := s.add(low, int32(from+i))
+				slot := s.add(low, groups[r], int32(from+i))
 				out[i] = slot
 				index[p] = entry(low, slot)
 				if int(s.rows)*2 > len(index) {
@@ -146,8 +152,9 @@ func (s *space) insertUnsure(k *Keys, slots, bad []int32) {
 		if slots[i] = s.findExact(k, i); slots[i] >= 0 {
 			continue
 		}
-		low := uint32(k.Hash[k.Rows[i]])
-		slot := s.add(low, i)
+		r := k.Rows[i]
+		low := uint32(k.Hash[r])
+		slot := s.add(low, k.groups()[r], i)
 		slots[i] = slot
 		if s.index != nil {
 			s.enter(low, slot)
@@ -228,12 +235,13 @@ func (s *space) findExact(k *Keys, i int32) int32 {
 
 func entry(low uint32, slot int32) uint64 { return uint64(low)<<32 | uint64(uint32(slot+1)) }
 
-// add takes a slot for a new row, the i-th of a batch of keys. The index is up
-// to the caller.
-func (s *space) add(low uint32, i int32) int32 {
+// add takes a slot for a new row, the i-th of a batch of keys. group is the hash
+// that decides its key group. The index is up to the caller.
+func (s *space) add(low uint32, group uint64, i int32) int32 {
 	slot, recycled := s.takeSlot()
 	t := s.t
 	*t.meta.at(slot) = slotMeta{low: low, owner: s.id}
+	*t.groups.at(slot) = keyGroup(group)
 	t.fresh = append(t.fresh, i)
 	if recycled {
 		t.recycled = append(t.recycled, slot)

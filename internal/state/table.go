@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/millstream-io/millstream/batch"
@@ -17,6 +18,8 @@ type table struct {
 	vals   []batch.Column
 	meta   pages[slotMeta]
 	flags  pages[uint8]
+	// groups has the key group of each row.
+	groups pages[uint8]
 	alloc  slotAlloc
 
 	byNS   map[int64]*space
@@ -47,6 +50,7 @@ type table struct {
 	fresh, recycled []int32
 	// rowBuf, slotBuf, bad, one and oneRow are scratch.
 	rowBuf, slotBuf, bad []int32
+	hashBuf              []uint64
 	one, oneRow          [1]int32
 }
 
@@ -199,6 +203,7 @@ func (t *table) sweep() {
 func (t *table) growTo(n int) {
 	t.meta.grow(n)
 	t.flags.grow(n)
+	t.groups.grow(n)
 	for _, c := range t.keys {
 		c.Grow(n)
 	}
@@ -221,6 +226,34 @@ func (t *table) storeKeys(k *Keys, slots, at []int32) {
 		c.Set(slotBuf, k.Cols[i], rowBuf)
 	}
 	t.rowBuf, t.slotBuf = rowBuf, slotBuf
+}
+
+// groups are the hashes that decide the key groups.
+func (k *Keys) groups() []uint64 {
+	if k.Group != nil {
+		return k.Group
+	}
+	return k.Hash
+}
+
+func keyGroup(h uint64) uint8 { return uint8(batch.KeyGroup(h)) }
+
+// checkKeys looks at one new row of a batch, the i-th of k: rows whose hashes
+// are not those of their keys would not be found again on disk, and rows of
+// foreign key groups would be lost when the parallelism changes.
+func (t *table) checkKeys(k *Keys, i int32) error {
+	r := k.Rows[i]
+	t.oneRow[0] = r
+	t.hashBuf = batch.Hash(k.Cols, t.oneRow[:], len(k.Hash), t.hashBuf)
+	if want := t.hashBuf[r]; k.Hash[r] != want {
+		return fmt.Errorf("%s: table %q: a row has hash %#x, its key columns have %#x", t.db.cfg.Name, t.spec.Name, k.Hash[r], want)
+	}
+	lo, hi := t.db.keyGroups()
+	if g := int(keyGroup(k.groups()[r])); !t.spec.ByTask && (g < lo || g >= hi) {
+		return fmt.Errorf("%s: table %q: a row is of key group %d, subtask %d of %d has %d to %d",
+			t.db.cfg.Name, t.spec.Name, g, t.db.cfg.Subtask, t.db.cfg.Parallelism, lo, hi-1)
+	}
+	return nil
 }
 
 // compare returns the indexes of the rows whose slots have other keys.
@@ -266,7 +299,7 @@ func (t *table) keyVectors(slots []int32) []batch.Vector {
 
 // memBytes is the memory that the rows take.
 func (t *table) memBytes() int {
-	const metaSize, spaceSize = 9, 256
+	const metaSize, spaceSize = 10, 256
 	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize
 	for _, c := range t.keys {
 		total += c.MemBytes()

@@ -129,18 +129,23 @@ func Open(fsys vfs.FS, dir string, cache *Cache) (*DB, error) {
 		return nil, db.explain("open", err)
 	}
 	db.p = p
+	if db.get() != nil {
+		return nil, db.Close()
+	}
 	return db, nil
 }
 
 func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
 	o := &pebble.Options{
-		FS:                 looseNames{fsys},
+		FS:                 treeFS{fsys, &db.failure},
 		Cache:              cache.blocks,
 		DisableWAL:         true,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		MemTableSize:       memTableSize,
-		Merger:             counts,
-		Logger:             quiet{&db.failure},
+		// The list of files is copied into each checkpoint.
+		MaxManifestFileSize: 1 << 20,
+		Merger:              counts,
+		Logger:              quiet{&db.failure},
 		// Writers never wait inside of Pebble, where a full disk would make
 		// them wait for ever; Commit holds them back instead.
 		MemTableStopWritesThreshold: 1000,
@@ -163,22 +168,6 @@ func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
 	}
 	return o
 }
-
-// looseNames never syncs directories. The names in a live tree need not
-// survive a crash, and whoever keeps a checkpoint gives its files other names.
-// It saves time, and Pebble panics if the sync of a directory fails.
-type looseNames struct{ vfs.FS }
-
-// OpenDir implements vfs.FS.
-func (l looseNames) OpenDir(name string) (vfs.File, error) {
-	f, err := l.FS.OpenDir(name)
-	return looseDir{f}, err
-}
-
-type looseDir struct{ vfs.File }
-
-// Sync implements vfs.File.
-func (looseDir) Sync() error { return nil }
 
 // quiet drops what Pebble says, except that it cannot go on.
 type quiet struct{ f *failure }
