@@ -56,10 +56,12 @@ func simplePatterns(c *Call) (*compiled[*datepattern.Simple], error) {
 // secondsPattern is the pattern where none is given.
 const secondsPattern = "yyyy-MM-dd HH:mm:ss"
 
+var secondsPatternBytes = []byte(secondsPattern)
+
 // patternAt returns the pattern of a row: args[1], or the usual one.
 func patternAt(args []batch.Vector, i int) []byte {
 	if len(args) < 2 {
-		return []byte(secondsPattern)
+		return secondsPatternBytes
 	}
 	return args[1].(*batch.Bytes).At(i)
 }
