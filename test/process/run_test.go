@@ -42,6 +42,26 @@ INSERT INTO big SELECT UPPER(word), n FROM lines WHERE n > 1;
 	}
 }
 
+// TestTwoInsertsIntoOneTable: the files of one do not replace those of the
+// other.
+func TestTwoInsertsIntoOneTable(t *testing.T) {
+	p := newPlace(t)
+	p.write("job.sql", `
+CREATE TABLE numbers (n INT) WITH ('connector' = 'datagen', 'number-of-rows' = '1000',
+  'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '1000');
+CREATE TABLE o (n INT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'csv');
+INSERT INTO o SELECT n FROM numbers;
+INSERT INTO o SELECT n + 1000 FROM numbers;
+SET 'parallelism.default' = '2';
+INSERT INTO o SELECT n + 2000 FROM numbers;
+`)
+	p.good("run", "job.sql")
+	got := p.numbers("out")
+	if len(got) != 3000 || got[0] != 1 || got[2999] != 3000 {
+		t.Errorf("%d numbers", len(got))
+	}
+}
+
 func TestCommandLine(t *testing.T) {
 	p := newPlace(t)
 	p.write("bad.sql", "SELECT 1 +;\nSELEC 2;\n")

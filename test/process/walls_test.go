@@ -159,13 +159,16 @@ func TestDamage(t *testing.T) {
 	if len(files) < 5 {
 		t.Fatalf("only %v", files)
 	}
-	for _, rel := range files {
+	for _, rel := range append(files, "latest", "../job") {
 		for how, harm := range map[string]func([]byte) []byte{
 			"flip":     func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b },
 			"truncate": func(b []byte) []byte { return b[:len(b)*2/3] },
 			"delete":   nil,
 		} {
-			t.Run(how+"/"+rel, func(t *testing.T) {
+			if how != "flip" && rel == "latest" {
+				continue // it only guards against the loss of a manifest
+			}
+			t.Run(how+"/"+filepath.Base(rel), func(t *testing.T) {
 				q := *p
 				q.t = t
 				q.restore(keep, "data")
