@@ -76,9 +76,6 @@ func (c Config) Defaults() Config {
 	return c
 }
 
-// DefaultRestart tries again a few times.
-var DefaultRestart = Restart{Attempts: 5, Delay: 100, MaxDelay: 60_000, ResetAfter: 3_600_000, Multiplier: 1.5}
-
 // The names of the options below.
 const (
 	optInterval  = "execution.checkpointing.interval"
