@@ -167,6 +167,10 @@ func (b *Binder) aggCall(s *scope, c *ast.Call, def *fn.AggDef) expr.Expr {
 		b.errorf(c.Pos(), "the aggregate function %s cannot stand in %s", def.Name, orHere(s.where))
 		return nil
 	}
+	if len(c.Args) == 0 && !c.Star {
+		b.errorf(c.Pos(), "%s takes an argument", def.Name)
+		return nil
+	}
 	inner := &scope{rel: s.rel, where: "the arguments of an aggregate function", pos: s.pos}
 	args := b.exprs(inner, c.Args)
 	ok := args != nil || len(c.Args) == 0
