@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -163,9 +164,15 @@ func (w *writer) publish(files []doneFile) error {
 	return nil
 }
 
+// renaming is held while a free name is looked for and taken: several sinks of
+// this process may write to one directory.
+var renaming sync.Mutex
+
 // rename gives one file its name. If a file of another job has it, the next
 // number that is free is taken.
 func (w *writer) rename(d doneFile) error {
+	renaming.Lock()
+	defer renaming.Unlock()
 	full := w.dirPath(d.Dir)
 	from, to := w.fs.PathJoin(full, w.hiddenName(d.Name)), w.fs.PathJoin(full, d.Name)
 	fromThere, err := exists(w.fs, from)

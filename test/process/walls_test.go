@@ -149,16 +149,20 @@ func TestDamage(t *testing.T) {
 	p := newPlace(t)
 	p.write("bids.sql", strings.ReplaceAll(bids, "${out}", "out"))
 	pr := p.start("", "run", "--data", "data", "bids.sql")
-	pr.until("a checkpoint with state", func() bool { return len(p.checkpointFiles()) >= 5 })
-	pr.signal(syscall.SIGKILL)
+	// The process is held while its files are looked at.
+	pr.until("a whole checkpoint with state", func() bool {
+		pr.signal(syscall.SIGSTOP)
+		defer pr.signal(syscall.SIGCONT)
+		if len(p.checkpointFiles()) < 5 {
+			return false
+		}
+		pr.signal(syscall.SIGKILL)
+		return true
+	})
 	if o := pr.wait(); o.code != killed {
 		t.Fatalf("too late: %s", o)
 	}
-	keep := p.copyTree("data")
-	files := p.checkpointFiles()
-	if len(files) < 5 {
-		t.Fatalf("only %v", files)
-	}
+	keep, files := p.copyTree("data"), p.checkpointFiles()
 	for _, rel := range append(files, "latest", "../job") {
 		for how, harm := range map[string]func([]byte) []byte{
 			"flip":     func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b },
@@ -207,17 +211,18 @@ func (p *place) harm(name string, f func([]byte) []byte) {
 }
 
 // checkpointFiles lists the files of the newest checkpoint of the bids: its
-// manifest and the files with content that this names.
+// manifest and the files with content that this names; none if it is not
+// complete.
 func (p *place) checkpointFiles() []string {
 	root := p.path("data/bids/checkpoints")
-	// Files come and go while the job runs.
+	// What is not there yet reads as empty.
+	latest, _ := os.ReadFile(filepath.Join(root, "latest"))
 	manifests, _ := filepath.Glob(filepath.Join(root, "*.manifest"))
-	if len(manifests) == 0 {
+	if len(manifests) != 1 || len(latest) == 0 || !strings.HasSuffix(manifests[0], strings.TrimSpace(string(latest))+".manifest") {
 		return nil
 	}
-	newest := slices.Max(manifests)
-	text, _ := os.ReadFile(newest)
-	out := []string{filepath.Base(newest)}
+	text, _ := os.ReadFile(manifests[0])
+	out := []string{filepath.Base(manifests[0])}
 	entries, _ := os.ReadDir(filepath.Join(root, "data"))
 	for _, e := range entries {
 		sum, _, _ := strings.Cut(e.Name(), "-")
