@@ -38,26 +38,24 @@ func (b *Binder) number(n *ast.NumberLit, negative bool) expr.Expr {
 	if frac == "" {
 		return b.integer(n.Pos(), strings.TrimSuffix(digits, "."))
 	}
-	if _, err := strconv.ParseInt("0"+whole+frac, 10, 64); err != nil || len(frac) > types.MaxPrecision {
+	unscaled, err := strconv.ParseInt("0"+whole+frac, 10, 64)
+	if err != nil || len(frac) > types.MaxPrecision {
 		b.errorf(n.Pos(), "the number %s has too many digits", digits).WithHint("write it as CAST('%s' AS DECIMAL(p, s))", digits)
 		return nil
+	}
+	if negative {
+		unscaled = -unscaled
 	}
 	// A zero before the point counts as a digit, zeros before that do not.
 	before := len(strings.TrimLeft(whole, "0"))
 	if before == 0 && whole != "" {
 		before = 1
 	}
-	return b.decimalLit(digits, min(before+len(frac), types.MaxPrecision), len(frac))
-}
-
-// decimalLit makes a DECIMAL whose unscaled value fits a BIGINT.
-func (b *Binder) decimalLit(digits string, precision, scale int) expr.Expr {
-	t := types.DecimalOf(precision, scale).NotNull()
-	v, _ := text.ParseDecimal([]byte(digits), precision, scale)
+	t := types.DecimalOf(min(before+len(frac), types.MaxPrecision), len(frac)).NotNull()
 	if t.Phys() == types.PhysI64 {
-		return expr.NewLit(&batch.Fixed[int64]{Typ: t, Values: []int64{int64(v.Lo)}})
+		return expr.NewLit(&batch.Fixed[int64]{Typ: t, Values: []int64{unscaled}})
 	}
-	return expr.NewLit(&batch.Fixed[types.Int128]{Typ: t, Values: []types.Int128{v}})
+	return expr.NewLit(&batch.Fixed[types.Int128]{Typ: t, Values: []types.Int128{types.Int128FromInt64(unscaled)}})
 }
 
 func (b *Binder) integer(pos diag.Pos, digits string) expr.Expr {
