@@ -28,7 +28,7 @@ var tiers = []struct {
 	{5, []string{"internal/sql/parse", "internal/sql/ast", "internal/graph", "connector/", "format/"}},
 	{4, []string{"internal/op", "internal/expr", "connector"}},
 	{3, []string{"fn", "internal/cast", "internal/state", "format"}},
-	{2, []string{"internal/text"}},
+	{2, []string{"internal/text", "internal/datepattern"}},
 	{1, []string{"batch"}},
 	{0, []string{"types", "internal/diag", "internal/clock", "internal/vfs", "internal/regex"}},
 }
