@@ -90,7 +90,7 @@ func (p *place) sinkInto(dir string) string {
 // full is a job that writes some 20 MB.
 const full = `
 SET 'execution.checkpointing.interval' = '20 ms';
-CREATE TABLE numbers (n BIGINT, filler STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '200000',
+CREATE TABLE numbers (n BIGINT, filler STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '200000', 'rows-per-second' = '1000000',
   'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '200000', 'fields.filler.length' = '100');
 CREATE TABLE o (n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'small/out', 'format' = 'csv');
 INSERT INTO o SELECT n FROM numbers WHERE CHAR_LENGTH(filler) = 100;
