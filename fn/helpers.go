@@ -2,6 +2,7 @@ package fn
 
 import (
 	"errors"
+	"math"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/types"
@@ -84,6 +85,8 @@ func Bytes(t types.Type, rows Rows, size int, f func(dst []byte, i int) ([]byte,
 			return nil, rowError(i, err)
 		}
 		switch {
+		case ok && len(data) > math.MaxInt32:
+			return nil, Failf(i, "the texts of one batch of rows exceed 2 GiB; make them shorter")
 		case ok:
 			out.Data = data
 		case !t.Nullable:

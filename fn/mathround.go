@@ -217,24 +217,24 @@ func roundFloats[T float32 | float64](r *rounding) Kernel {
 	}
 }
 
-// roundFloat rounds the decimal number that x prints as. Where the digit that
-// decides is far from deciding, arithmetic on floats finds the same: a whole
-// number below 2^53 divided by a power of ten up to 10^22 is the float nearest
-// to the quotient.
+// roundFloat rounds the decimal number that x prints as. That number, moved by
+// some digits, is off the float t by less than t * 2^-50; where that cannot
+// decide, arithmetic on floats finds the same: a whole number below 2^53 divided
+// by a power of ten up to 10^22 is the float nearest to the quotient.
 func roundFloat(x float64, digits int, half bool) float64 {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return x + 0
 	}
 	if digits >= 0 && digits <= 22 {
 		p := math.Pow10(digits)
-		t := math.Abs(x) * p
-		if t < 1<<52 {
-			whole, edge := math.Floor(t), 1.0
+		if t := math.Abs(x) * p; t < 1<<52 {
+			whole := math.Floor(t)
+			frac := t - whole
+			near := min(frac, 1-frac)
 			if half {
-				whole, edge = math.Floor(t+0.5), 0.5
+				whole, near = math.Floor(t+0.5), math.Abs(frac-0.5)
 			}
-			frac := t - math.Floor(t)
-			if near := math.Abs(frac - edge); near > 1e-6 && frac > 1e-6*(1-edge) && near*t > 1e-6*t {
+			if near > t*0x1p-50 {
 				return math.Copysign(whole, x)/p + 0
 			}
 		}
