@@ -16,8 +16,8 @@ build:
 
 demo: build
 	rm -rf examples/out
-	$(BIN) run --fresh --data examples/out/.data examples/flights/job.sql
-	$(BIN) run --fresh --data examples/out/.data examples/earthquakes/job.sql
+	$(BIN) run --fresh --output table --data examples/out/.data examples/flights/job.sql
+	$(BIN) run --fresh --output table --data examples/out/.data examples/earthquakes/job.sql
 	@echo; echo "The whole results are in examples/out."
 
 test: build

@@ -1,16 +1,18 @@
 -- Earthquakes in each region and six hours, and the magnitude of the strongest one.
 --
 -- The feed delivers an earthquake again whenever it is updated, so event time is far out of order: by up to 160 hours.
--- The watermark waits a day for stragglers; what comes later than that is dropped, counted and said at the end.
+-- The watermark waits six hours for stragglers; what comes later than that is dropped, counted and said at the end.
 
 SET 'pipeline.name' = 'earthquakes';
+-- The watermark follows each batch. Small ones, as from a feed, let time go on within this small file.
+SET 'millstream.batch.size' = '100';
 
 CREATE TABLE quakes (
   id         STRING,
   properties ROW<mag DOUBLE, place STRING, `time` BIGINT, felt INT, `type` STRING>,
   geometry   ROW<coordinates ARRAY<DOUBLE>>,
   happened   AS TO_TIMESTAMP_LTZ(properties.`time`, 3),
-  WATERMARK FOR happened AS happened - INTERVAL '1' DAY
+  WATERMARK FOR happened AS happened - INTERVAL '6' HOUR
 ) WITH (
   'connector' = 'filesystem',
   'path' = 'examples/earthquakes/earthquakes.ndjson',
