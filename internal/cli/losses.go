@@ -42,7 +42,11 @@ func lossLine(n runtime.NodeMetrics, name string, count int64) string {
 	default:
 		line = fmt.Sprintf(words[1], count)
 	}
-	notes := []string{n.Name}
+	where := n.Name
+	if !n.Source && !n.Sink {
+		where = n.ID // which names the table that the operator works for
+	}
+	notes := []string{where}
 	if samples := n.Samples[name]; len(samples) > 0 {
 		notes = append(notes, "first: "+samples[0])
 	}

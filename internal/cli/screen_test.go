@@ -14,13 +14,13 @@ import (
 
 func TestLossLines(t *testing.T) {
 	m := runtime.Metrics{Nodes: []runtime.NodeMetrics{
-		{Name: "Scan[flights]", Counters: map[string]int64{"skipped_records": 1}},
-		{Name: "WindowAggregate[2]", Counters: map[string]int64{"late_rows": 12, "odd_things": 3, "none": 0},
+		{Name: "Source[flights]", ID: "source:flights", Source: true, Counters: map[string]int64{"skipped_records": 1}},
+		{Name: "WindowAggregate", ID: "hourly/window-aggregate", Counters: map[string]int64{"late_rows": 12, "odd_things": 3, "none": 0},
 			Samples: map[string][]string{"late_rows": {"2024-01-01 00:00:00.000 | JFK", "more"}}},
 	}}
-	want := `1 record could not be read and was skipped (Scan[flights])
-12 rows came too late and were dropped (WindowAggregate[2]; first: 2024-01-01 00:00:00.000 | JFK)
-odd_things: 3 (WindowAggregate[2])`
+	want := `1 record could not be read and was skipped (Source[flights])
+12 rows came too late and were dropped (hourly/window-aggregate; first: 2024-01-01 00:00:00.000 | JFK)
+odd_things: 3 (hourly/window-aggregate)`
 	if got := strings.Join(lossLines(m), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -5,7 +5,6 @@ package windowagg
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/millstream-io/millstream/batch"
@@ -13,6 +12,7 @@ import (
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -162,7 +162,7 @@ func (w *windowAgg) assign(b *batch.Batch) error {
 		if lateNow {
 			late++
 			if late == 1 {
-				w.sampleLate(times[p], end)
+				w.sampleLate(times[p])
 			}
 			continue
 		}
@@ -194,12 +194,15 @@ func (w *windowAgg) nullTime(p int) error {
 	return fn.Failf(p, "column %q is NULL; a row without event time belongs to no window. Filter such rows out (WHERE %s IS NOT NULL)", name, name)
 }
 
-func (w *windowAgg) sampleLate(ms, end int64) {
+func (w *windowAgg) sampleLate(ms int64) {
 	wm := w.wm
 	w.ctx.Sample("late_rows", func() string {
-		return fmt.Sprintf("a row of time %d came when its window [%d, %d) had been closed by watermark %d (ms)",
-			ms, end-w.Tumble.Size, end, wm)
+		return "a row of " + timeText(ms) + " came when the watermark was " + timeText(wm)
 	})
+}
+
+func timeText(ms int64) string {
+	return string(text.AppendTimestamp(nil, types.TS{Ms: ms}, 3))
 }
 
 // add folds the rows of one window in.
