@@ -21,7 +21,7 @@ var tiers = []struct {
 	prefixes []string
 }{
 	{10, []string{"internal/cli", "cmd/", "bench", "test"}},
-	{9, []string{"internal/slt", "internal/sim"}},
+	{9, []string{"internal/slt", "internal/sim", "connector/conformance", "internal/op/optest"}},
 	{8, []string{"internal/runtime", "internal/sql/session"}},
 	{7, []string{"internal/sql/physical", "internal/checkpoint"}},
 	{6, []string{"internal/sql/optimize", "internal/sql/bind", "internal/sql/plan", "internal/sql/connect", "internal/sql/catalog", "internal/sql/config"}},
@@ -30,7 +30,7 @@ var tiers = []struct {
 	{3, []string{"fn", "internal/cast", "internal/state", "format"}},
 	{2, []string{"internal/text", "internal/datepattern"}},
 	{1, []string{"batch"}},
-	{0, []string{"types", "internal/diag", "internal/clock", "internal/vfs", "internal/regex"}},
+	{0, []string{"types", "internal/diag", "internal/clock", "internal/sltfile", "internal/vfs", "internal/regex"}},
 }
 
 func tierOf(pkg string) (int, bool) {
@@ -99,7 +99,7 @@ func TestTiers(t *testing.T) {
 
 // goAllowed are the packages that start goroutines: the runtime, and the edges
 // of the process that no job runs in.
-var goAllowed = []string{"internal/runtime", "internal/cli", "bench"}
+var goAllowed = []string{"internal/runtime", "internal/cli", "bench", "connector/conformance"}
 
 // TestGoroutines checks that nobody else does.
 func TestGoroutines(t *testing.T) {
