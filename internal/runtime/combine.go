@@ -91,7 +91,8 @@ func (c *combiner) merge() {
 	for i := range c.inputs {
 		in := &c.inputs[i]
 		switch {
-		case in.ended:
+		case in.ended || in.wm == op.MaxWatermark:
+			// The last watermark comes right before the end.
 			continue
 		case in.idle:
 			high = max(high, in.wm)

@@ -24,6 +24,7 @@ func TestCombiner(t *testing.T) {
 		{"all idle without any time", "a~ b~", "- -~"},
 		{"idle beside ended stands still", "a5 b9 b$ a~", "- 5 5 5~"},
 		{"ended beside idle stands still", "a5 b9 a~ b$", "- 5 9 9~"},
+		{"the last watermark before an end, beside idle", "a5 b9 b~ a9223372036854775807 a$", "- 5 5 9~ 9~"},
 		{"back from idle beside ended", "a5 b$ a~ a!7 a$", "- 5 5~ 7 max"},
 		{"back behind does not hold", "a5 b3 b~ a9 b!4 a12", "- 3 5 9 9 12"},
 		{"back and caught up counts", "a5 b3 b~ a9 b!4 b9 a15 b11", "- 3 5 9 9 9 9 11"},
