@@ -13,10 +13,16 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// window is how many bytes a chunk is made of at the most, unless a single
-// record is longer. Where a chunk ends depends on this, on the number of rows
-// asked for, and on where it begins: chunks are the same whenever they are read.
-const window = 1 << 20
+// block is how files are read: a chunk has the records that begin in one block
+// of the file, and as many rows as are asked for at the most. Where it ends
+// depends on where it begins alone, so chunks are the same whenever they are
+// read. Little is left of a block when the next one is read behind it.
+const block = 1 << 20
+
+// slack is the room for a record that goes on into the next block; a longer one
+// makes the buffer grow. A chunk that begins so close to the end of its block
+// takes the next one as well.
+const slack = 1 << 14
 
 // reader implements connector.Reader for a split of a file.
 type reader struct {
@@ -87,7 +93,7 @@ func (r *reader) open(position []byte) error {
 		}
 		r.in = in
 	}
-	r.buf = make([]byte, min(2*window, max(r.data.Size+1, 1<<12)))
+	r.buf = make([]byte, min(block, r.data.Size)+slack)
 	if h, ok := r.dec.(format.HeaderDecoder); ok {
 		if err := r.header(h); err != nil {
 			return err
@@ -115,7 +121,7 @@ func (r *reader) open(position []byte) error {
 // header reads what stands before the first record of the file.
 func (r *reader) header(h format.HeaderDecoder) error {
 	for {
-		if err := r.fill(r.hi - r.lo + 1); err != nil {
+		if err := r.fill(r.hi - r.lo + slack); err != nil {
 			return err
 		}
 		used, done, err := h.DecodeHeader(r.buf[r.lo:r.hi], r.eof)
@@ -166,7 +172,7 @@ func (r *reader) seek(at, end int64, compressed bool) error {
 	}
 	for r.pos < at {
 		if r.lo == r.hi {
-			if err := r.fill(1); err != nil {
+			if err := r.fill(block); err != nil {
 				return err
 			}
 			if r.lo == r.hi {
@@ -193,7 +199,7 @@ func (r *reader) fill(n int) error {
 		r.buf = append(make([]byte, 0, 2*n), r.buf[:r.hi]...)[:2*n]
 	}
 	for r.hi < n && !r.eof {
-		room := r.buf[r.hi:]
+		room := r.buf[r.hi:n]
 		if r.end >= 0 {
 			room = room[:min(int64(len(room)), r.end-r.pos-int64(r.hi))]
 		}
@@ -228,7 +234,12 @@ func (r *reader) Read(max int) (connector.Chunk, error) {
 }
 
 func (r *reader) read(max int) (connector.Chunk, error) {
-	for size := window; ; size *= 2 {
+	size := block - int(r.pos%block)
+	if size < slack {
+		size += block
+	}
+	var dst *batch.Batch
+	for ; ; size += block {
 		if err := r.fill(size); err != nil {
 			return connector.Chunk{}, err
 		}
@@ -237,7 +248,9 @@ func (r *reader) read(max int) (connector.Chunk, error) {
 			return connector.Chunk{Position: r.position(), Status: connector.End}, nil
 		}
 		all := r.eof && len(data) == r.hi-r.lo
-		dst := r.room.batch(r.src.decoded, max, len(data))
+		if dst == nil {
+			dst = r.room.batch(r.src.decoded, max, len(data))
+		}
 		used, records, err := r.dec.Decode(data, all, dst, max)
 		if err != nil {
 			return connector.Chunk{}, r.located(err)

@@ -37,7 +37,7 @@ func newStdinReader(s *source, ctx *connector.ReaderContext) (*stdinReader, erro
 	if s.table.Stdin == nil {
 		return nil, errors.New("there is no standard input here")
 	}
-	r := &stdinReader{src: s, ctx: ctx, blocks: make(chan []byte, 4), limit: window}
+	r := &stdinReader{src: s, ctx: ctx, blocks: make(chan []byte, 4), limit: block}
 	var err error
 	if r.dec, err = s.decoder(ctx.Count, r.sample); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (r *stdinReader) Read(max int) (connector.Chunk, error) {
 	case r.eof && left == 0:
 		c.Status = connector.End
 	case used > 0:
-		r.limit = window
+		r.limit = block
 	case int64(left) > r.src.maxRecord:
 		return c, fmt.Errorf("standard input:%d: the record is longer than %d bytes; if that is right, set %q",
 			r.lines+1, r.src.maxRecord, optMaxRecord)

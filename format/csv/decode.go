@@ -54,10 +54,22 @@ func newDecoder(c *format.Config) (*decoder, error) {
 		d.fields[p] = newField(f.Name, f.Type, i)
 		d.columns = append(d.columns, d.fields[p])
 	}
+	markSkips(d.fields)
 	if len(d.delim) == 1 {
 		d.delimWord = lows * uint64(d.delim[0])
 	}
 	return d, nil
+}
+
+// markSkips finds the runs of fields that are not wanted.
+func markSkips(fields []*field) {
+	run := 0
+	for i := len(fields) - 1; i >= 0; i-- {
+		if run++; fields[i].op != opSkip {
+			run = 0
+		}
+		fields[i].skips = run
+	}
 }
 
 // Offset implements format.Located.
@@ -194,7 +206,17 @@ func (f *finder) next(data []byte, p, end int) int {
 // plain reads the line data[p:end], which has no quotes and is followed by at
 // least one byte.
 func (d *decoder) plain(data []byte, p, end int) bool {
-	for k, f := range d.fields {
+	for k := 0; k < len(d.fields); k++ {
+		f := d.fields[k]
+		if n := f.skips; n > 1 {
+			q, passed := passFields(data, p, end, d.delimWord, n)
+			k += passed - 1
+			if q == end {
+				return d.finish(k + 1)
+			}
+			p = q + 1
+			continue
+		}
 		if f.op == opI64 && !d.hasNull {
 			if v, q := shortInt(data, p); q > 0 && (q == end || data[q] == d.delim[0]) {
 				f.i64.Append(v)
@@ -272,6 +294,34 @@ func fieldEnd(b []byte, p, end int, delim uint64) (q int, high bool) {
 		p++
 	}
 	return min(p, end), seen&highs != 0
+}
+
+// passFields passes over n fields, and returns the position of the delimiter
+// behind the last of them, or end if there are fewer, and how many there were.
+func passFields(b []byte, p, end int, delim uint64, n int) (q, passed int) {
+	for p+8 <= end {
+		x := binary.LittleEndian.Uint64(b[p:]) ^ delim
+		// Unlike the usual trick, this finds each zero byte and nothing else.
+		m := ^((x&^highs + ^uint64(highs)) | x | ^uint64(highs))
+		c := bits.OnesCount64(m)
+		if passed+c >= n {
+			for ; passed < n-1; passed++ {
+				m &= m - 1
+			}
+			return p + bits.TrailingZeros64(m)>>3, n
+		}
+		passed += c
+		p += 8
+	}
+	for c := byte(delim); p < end; p++ {
+		if b[p] != c {
+			continue
+		}
+		if passed++; passed == n {
+			return p, n
+		}
+	}
+	return end, passed + 1
 }
 
 // shortInt reads a whole number of up to 18 digits; q is 0 if there is none.

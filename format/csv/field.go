@@ -43,6 +43,8 @@ type field struct {
 	typ     types.Type
 	// column is the position in the batch.
 	column int
+	// skips is how many fields are not wanted from this one on.
+	skips int
 
 	vec batch.Vector
 	b   *batch.Fixed[bool]

@@ -89,6 +89,7 @@ func (d *decoder) arrange(names []string) error {
 			n, strings.Join(names, ", "), hint)
 	}
 	d.fields = fields
+	markSkips(fields)
 	return nil
 }
 

@@ -53,6 +53,9 @@ func (d *decoder) space(b []byte, p int) int {
 func (d *decoder) skip(b []byte, p int) int {
 	switch c := b[p]; {
 	case c == '"':
+		if q, _ := stringEnd(b, p+1); q < d.end && b[q] == '"' {
+			return q + 1
+		}
 		return d.skipString(b, p)
 	case c == '-' || c-'0' <= 9:
 		return d.skipNumber(b, p)
