@@ -73,34 +73,35 @@ var errNotNull = errors.New("the result is NULL here, which its type NOT NULL do
 // position to dst and returns it, with false for a null, or an error, which is
 // wrapped as the row's. size is a guess of the bytes in all.
 func Bytes(t types.Type, rows Rows, size int, f func(dst []byte, i int) ([]byte, bool, error)) (batch.Vector, error) {
-	out := &batch.Bytes{Typ: t, Offsets: make([]int32, rows.N+1), Data: make([]byte, 0, size)}
+	var valid batch.Bitmap
+	offsets, data := make([]int32, rows.N+1), make([]byte, 0, size)
 	next := 0
 	for k, n := 0, rows.Len(); k < n; k++ {
 		i := rows.At(k)
 		for ; next < i; next++ {
-			out.Offsets[next+1] = int32(len(out.Data))
+			offsets[next+1] = int32(len(data))
 		}
-		data, ok, err := f(out.Data, i)
+		longer, ok, err := f(data, i)
 		if err != nil {
 			return nil, rowError(i, err)
 		}
 		switch {
-		case ok && len(data) > math.MaxInt32:
+		case ok && len(longer) > math.MaxInt32:
 			return nil, Failf(i, "the texts of one batch of rows exceed 2 GiB; make them shorter")
 		case ok:
-			out.Data = data
+			data = longer
 		case !t.Nullable:
 			return nil, rowError(i, errNotNull)
 		default:
-			out.Valid = MarkNull(out.Valid, rows.N, i)
+			valid = MarkNull(valid, rows.N, i)
 		}
-		out.Offsets[i+1] = int32(len(out.Data))
+		offsets[i+1] = int32(len(data))
 		next = i + 1
 	}
 	for ; next < rows.N; next++ {
-		out.Offsets[next+1] = int32(len(out.Data))
+		offsets[next+1] = int32(len(data))
 	}
-	return out, nil
+	return &batch.Bytes{Typ: t, Offsets: offsets, Data: data, Valid: valid}, nil
 }
 
 // MarkNull marks position i of n values as null, making the bitmap if need be.

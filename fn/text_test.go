@@ -2,6 +2,8 @@ package fn
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -291,5 +293,29 @@ func TestDelimiters(t *testing.T) {
 	}
 	if err := new(delimiter).set([]byte("(")); err == nil {
 		t.Error("a wrong expression is taken for a delimiter")
+	}
+}
+
+// TestManyPairs has keys that come again behind many others.
+func TestManyPairs(t *testing.T) {
+	var pairs, keys delimiter
+	if err := errors.Join(pairs.set([]byte(",")), keys.set([]byte("="))); err != nil {
+		t.Fatal(err)
+	}
+	var in []string
+	for round := range 2 {
+		for i := range 15 * (round + 1) {
+			in = append(in, fmt.Sprintf("k%d=%d", i, i+round))
+		}
+	}
+	m := batch.New(types.MapOf(types.StringType(), types.StringType()), 1).(*batch.Map)
+	buf, err := appendPairs(m, []byte(strings.Join(in, ",")), &pairs, &keys, nil)
+	if err != nil || len(buf) != 30 {
+		t.Fatalf("%d pairs, %v", len(buf), err)
+	}
+	for i := range 30 {
+		if k, v := string(m.Keys.(*batch.Bytes).At(i)), string(m.Vals.(*batch.Bytes).At(i)); k != fmt.Sprintf("k%d", i) || v != fmt.Sprint(i+1) {
+			t.Errorf("pair %d: %s=%s", i, k, v)
+		}
 	}
 }

@@ -67,6 +67,9 @@ func prevChar(s []byte, i int) int {
 // the number of characters that are missing.
 func charOffset(s []byte, n int) (off, missing int) {
 	i := 0
+	for n >= 8 && i+8 <= len(s) && binary.LittleEndian.Uint64(s[i:])&highBits == 0 {
+		i, n = i+8, n-8
+	}
 	for ; n > 0 && i < len(s); n-- {
 		i = nextChar(s, i)
 	}
@@ -77,6 +80,9 @@ func charOffset(s []byte, n int) (off, missing int) {
 // from 1, or 0 and the number of characters that are missing.
 func charOffsetBack(s []byte, n int) (off, missing int) {
 	i := len(s)
+	for n >= 8 && i >= 8 && binary.LittleEndian.Uint64(s[i-8:])&highBits == 0 {
+		i, n = i-8, n-8
+	}
 	for ; n > 0 && i > 0; n-- {
 		i = prevChar(s, i)
 	}

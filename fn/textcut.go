@@ -45,7 +45,7 @@ func substringKernel(c *Call, t types.Type) Kernel {
 		length, lengthConst = noEnd, true
 	}
 	if startConst && lengthConst {
-		return cutKernel(t, func(s []byte) ([]byte, bool) { return substring(s, int(start), int(length)) })
+		return cutKernel(t, int(length), func(s []byte) ([]byte, bool) { return substring(s, int(start), int(length)) })
 	}
 	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
 		s, from, n := args[0].(*batch.Bytes), args[1].(*batch.Fixed[int32]), int(length)
@@ -59,11 +59,16 @@ func substringKernel(c *Call, t types.Type) Kernel {
 	}
 }
 
-// cutKernel is a kernel whose result is a part of its first argument.
-func cutKernel(t types.Type, cut func(s []byte) ([]byte, bool)) Kernel {
+// cutKernel is a kernel whose result is a part of its first argument, of few
+// characters if so many are guessed.
+func cutKernel(t types.Type, guess int, cut func(s []byte) ([]byte, bool)) Kernel {
 	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
 		in := args[0].(*batch.Bytes)
-		return Bytes(t, rows, sizeOf(args[:1]), func(dst []byte, i int) ([]byte, bool, error) {
+		size := sizeOf(args[:1])
+		if guess >= 0 && guess < size/max(rows.N, 1) {
+			size = guess * rows.N
+		}
+		return Bytes(t, rows, size, func(dst []byte, i int) ([]byte, bool, error) {
 			part, ok := cut(in.At(i))
 			return append(dst, part...), ok, nil
 		})

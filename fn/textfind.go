@@ -217,6 +217,16 @@ func appendReplace(dst, s, old, with []byte) []byte {
 		}
 		return dst
 	}
+	if len(old) == 1 {
+		for {
+			at := bytes.IndexByte(s, old[0])
+			if at < 0 {
+				return append(dst, s...)
+			}
+			dst = append(append(dst, s[:at]...), with...)
+			s = s[at+1:]
+		}
+	}
 	for {
 		at := bytes.Index(s, old)
 		if at < 0 {
@@ -275,11 +285,14 @@ func orEmpty(v *batch.Bytes, i int) []byte {
 type translation struct {
 	from, to []byte
 	ready    bool
-	// ascii holds what becomes of each ASCII character, wide of all others. A
-	// character that is removed becomes an empty string.
-	ascii [128]string
+	// ascii holds what becomes of each ASCII character that becomes another one,
+	// or noASCII; wide holds what becomes of these and of all others. A character
+	// that is removed becomes an empty string.
+	ascii [128]byte
 	wide  map[rune]string
 }
+
+const noASCII = 0x80
 
 // set prepares the mapping, unless it is the one that is already there.
 func (t *translation) set(from, to []byte) {
@@ -288,32 +301,32 @@ func (t *translation) set(from, to []byte) {
 	}
 	t.from, t.to, t.ready = append(t.from[:0], from...), append(t.to[:0], to...), true
 	for i := range t.ascii {
-		t.ascii[i] = string(rune(i))
+		t.ascii[i] = byte(i)
 	}
 	t.wide = map[rune]string{}
-	seen := map[rune]bool{}
 	for len(from) > 0 {
 		r, n := decodeChar(from)
 		m := 0
 		if len(to) > 0 {
 			m = nextChar(to, 0)
 		}
-		switch {
-		case seen[r]:
-		case r < 128:
-			t.ascii[r] = string(to[:m])
-		default:
+		if _, seen := t.wide[r]; !seen {
 			t.wide[r] = string(to[:m])
+			switch {
+			case r < 128 && m == 1:
+				t.ascii[r] = to[0]
+			case r < 128:
+				t.ascii[r] = noASCII
+			}
 		}
-		seen[r] = true
 		from, to = from[n:], to[m:]
 	}
 }
 
 func (t *translation) append(dst, s []byte) []byte {
 	for len(s) > 0 {
-		if c := s[0]; c < 128 {
-			dst, s = append(dst, t.ascii[c]...), s[1:]
+		if c := s[0]; c < 128 && t.ascii[c] < noASCII {
+			dst, s = append(dst, t.ascii[c]), s[1:]
 			continue
 		}
 		r, n := decodeChar(s)

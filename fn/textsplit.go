@@ -2,6 +2,7 @@ package fn
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 
 	"github.com/millstream-io/millstream/batch"
@@ -46,7 +47,7 @@ func splitIndexKernel(c *Call, t types.Type) Kernel {
 	switch {
 	case sepConst && indexConst:
 		by := []byte(sep)
-		return cutKernel(t, func(s []byte) ([]byte, bool) { return splitIndex(s, by, int(index)) })
+		return cutKernel(t, 8, func(s []byte) ([]byte, bool) { return splitIndex(s, by, int(index)) })
 	case c.Args[1].Type.IsChar():
 		return TextErr3(t, func(dst, s, by []byte, n int32) ([]byte, bool, error) {
 			part, ok := splitIndex(s, by, int(n))
@@ -222,6 +223,7 @@ var strToMapDef = &Def{
 
 func strToMapKernel(t types.Type) Kernel {
 	pairs, keys := &delimiter{}, &delimiter{}
+	var buf []mapPair
 	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
 		out := &batch.Map{Typ: t, Offsets: make([]int32, 1, rows.N+1), Keys: batch.New(*t.Key, 0), Vals: batch.New(*t.Elem, 0)}
 		s := args[0].(*batch.Bytes)
@@ -240,7 +242,8 @@ func strToMapKernel(t types.Type) Kernel {
 			if err := keys.set(is); err != nil {
 				return nil, rowError(i, err)
 			}
-			if err := appendPairs(out, s.At(i), pairs, keys); err != nil {
+			var err error
+			if buf, err = appendPairs(out, s.At(i), pairs, keys, buf); err != nil {
 				return nil, rowError(i, err)
 			}
 			out.Close()
@@ -252,37 +255,53 @@ func strToMapKernel(t types.Type) Kernel {
 	}
 }
 
-// appendPairs appends the pairs of s to m, the last of equal keys only.
-func appendPairs(m *batch.Map, s []byte, pairs, keys *delimiter) error {
-	type pair struct {
-		key, val []byte
-		null     bool
-	}
-	var all []pair
-	at := map[string]int{}
+// mapPair is a pair of STR_TO_MAP; val is nil for NULL.
+type mapPair struct{ key, val []byte }
+
+// appendPairs appends the pairs of s to m, the last of equal keys only, and
+// returns buf, the space that it used.
+func appendPairs(m *batch.Map, s []byte, pairs, keys *delimiter, buf []mapPair) ([]mapPair, error) {
+	all := buf[:0]
+	var index map[string]int // of the keys, if there are many
 	err := pairs.split(s, func(part []byte) error {
-		p := pair{key: part, null: true}
+		p := mapPair{key: part}
 		from, to, err := keys.find(part)
-		if from >= 0 {
-			p = pair{key: part[:from], val: part[to:]}
-		}
-		if i, ok := at[string(p.key)]; ok {
-			all[i] = p
+		if err != nil {
 			return err
 		}
-		at[string(p.key)] = len(all)
+		if from >= 0 {
+			p = mapPair{part[:from], part[to:]}
+		}
+		if len(all) == 16 && index == nil {
+			index = make(map[string]int, 2*len(all))
+			for i, q := range all {
+				index[string(q.key)] = i
+			}
+		}
+		at, found := index[string(p.key)]
+		if index == nil {
+			at = slices.IndexFunc(all, func(q mapPair) bool { return bytes.Equal(q.key, p.key) })
+			found = at >= 0
+		}
+		if found {
+			all[at] = p
+			return nil
+		}
+		if index != nil {
+			index[string(p.key)] = len(all)
+		}
 		all = append(all, p)
-		return err
+		return nil
 	})
 	for _, p := range all {
 		m.Keys.(*batch.Bytes).Append(p.key)
-		if p.null {
+		if p.val == nil {
 			m.Vals.AppendNull()
 		} else {
 			m.Vals.(*batch.Bytes).Append(p.val)
 		}
 	}
-	return err
+	return all, err
 }
 
 // delimiter is a regular expression at which texts are split, with a short cut
@@ -334,37 +353,35 @@ func (d *delimiter) find(s []byte) (from, to int, err error) {
 // split calls f with the parts of s between the delimiters. Empty parts at the
 // end are left out.
 func (d *delimiter) split(s []byte, f func([]byte) error) error {
-	if len(s) == 0 {
-		return nil
-	}
-	var parts [][]byte
-	if d.plain {
-		parts = bytes.Split(s, []byte{d.char})
-	} else {
-		last := 0
-		err := d.re.Each(s, func(m []int) bool {
-			if m[1] > 0 {
-				parts = append(parts, s[last:m[0]])
-				last = m[1]
-			}
+	last, empty := 0, 0
+	var failed error
+	part := func(from, to int) bool {
+		p := s[last:from]
+		last = to
+		if len(p) == 0 {
+			empty++
 			return true
-		})
+		}
+		for ; empty > 0 && failed == nil; empty-- {
+			failed = f(p[:0])
+		}
+		if failed == nil {
+			failed = f(p)
+		}
+		return failed == nil
+	}
+	if !d.plain {
+		err := d.re.Each(s, func(m []int) bool { return m[1] == 0 || part(m[0], m[1]) })
 		if err != nil {
 			return err
 		}
-		parts = append(parts, s[last:])
-	}
-	n := len(parts)
-	for n > 1 && len(parts[n-1]) == 0 {
-		n--
-	}
-	if n == 1 && len(parts[0]) == 0 {
-		return nil
-	}
-	for _, p := range parts[:n] {
-		if err := f(p); err != nil {
-			return err
+	} else {
+		for at := bytes.IndexByte(s, d.char); at >= 0 && part(last+at, last+at+1); {
+			at = bytes.IndexByte(s[last:], d.char)
 		}
 	}
-	return nil
+	if failed == nil {
+		part(len(s), len(s))
+	}
+	return failed
 }
