@@ -261,7 +261,7 @@ func (r *reader) read(max int) (connector.Chunk, error) {
 			}
 			continue
 		}
-		r.room.learn(dst)
+		r.room.learn(dst, used)
 		r.lo += used
 		r.pos += int64(used)
 		r.records += int64(records)
@@ -353,34 +353,39 @@ func (r *reader) sample(name string, text func() string) {
 // room makes batches that are large enough for a chunk, by what the last one
 // took, so that columns need not grow.
 type room struct {
-	rows  int
-	bytes []int
+	// rows and used are the rows of the last chunk and the bytes that they
+	// were read from, text the bytes of each text column.
+	rows, used int
+	text       []int
 }
 
-func (m *room) batch(s *types.Schema, max, size int) *batch.Batch {
-	n := min(max, batch.DefaultSize)
-	if m.rows > 0 {
-		n = min(n, m.rows+m.rows/8+16)
-	} else {
-		n = min(n, size/16+16)
+// batch returns a batch for the rows in size bytes, at most limit.
+func (m *room) batch(s *types.Schema, limit, size int) *batch.Batch {
+	limit = min(limit, batch.DefaultSize)
+	if m.rows == 0 {
+		return batch.NewBatch(s, min(limit, size/64+16))
 	}
+	n := min(limit, m.rows*size/m.used*17/16+16)
 	b := batch.NewBatch(s, n)
-	for i := range m.bytes {
-		if m.bytes[i] > 0 {
-			b.Cols[i] = batch.NewBytes(s.Fields[i].Type, n, m.bytes[i]+m.bytes[i]/8+64)
+	for i, bytes := range m.text {
+		if bytes > 0 {
+			b.Cols[i] = batch.NewBytes(s.Fields[i].Type, n, bytes*n/m.rows*17/16+64)
 		}
 	}
 	return b
 }
 
-func (m *room) learn(b *batch.Batch) {
-	m.rows = b.Size()
-	if m.bytes == nil {
-		m.bytes = make([]int, len(b.Cols))
+func (m *room) learn(b *batch.Batch, used int) {
+	if b.Size() == 0 {
+		return
+	}
+	m.rows, m.used = b.Size(), used
+	if m.text == nil {
+		m.text = make([]int, len(b.Cols))
 	}
 	for i, v := range b.Cols {
 		if v, ok := v.(*batch.Bytes); ok {
-			m.bytes[i] = len(v.Data)
+			m.text[i] = len(v.Data)
 		}
 	}
 }
