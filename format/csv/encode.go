@@ -177,7 +177,12 @@ func (e *encoder) quoted(buf, s []byte) []byte {
 	q := byte(e.quote)
 	buf = append(buf, q)
 	for {
-		i := bytes.IndexFunc(s, func(r rune) bool { return int(r) == e.quote || int(r) == e.escape })
+		i := bytes.IndexByte(s, q)
+		if e.escape != none {
+			if j := bytes.IndexByte(s, byte(e.escape)); j >= 0 && (i < 0 || j < i) {
+				i = j
+			}
+		}
 		if i < 0 {
 			break
 		}
@@ -188,7 +193,8 @@ func (e *encoder) quoted(buf, s []byte) []byte {
 }
 
 func (e *encoder) needsQuotes(s []byte) bool {
-	if len(s) >= longText && text.UTF16Len(s) >= longText {
+	// No character takes more than three bytes a unit.
+	if len(s) >= 3*longText || len(s) >= longText && text.UTF16Len(s) >= longText {
 		return true
 	}
 	for _, c := range s {
