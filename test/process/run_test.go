@@ -149,6 +149,36 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestScriptGoesOn kills a script after its first job has finished: the next
+// run does not write that job's rows again, but a run after the script's end
+// does.
+func TestScriptGoesOn(t *testing.T) {
+	const insert = `
+CREATE TABLE numbers (n INT) WITH ('connector' = 'datagen', 'number-of-rows' = '1000',
+  'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '1000');
+CREATE TABLE o (n INT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'csv');
+INSERT INTO o SELECT n FROM numbers;
+`
+	p := newPlace(t)
+	p.write("job.sql", insert+strings.Split(endless, "CREATE TABLE seen")[0]+"SELECT n FROM ticks;\n")
+	for i, s := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		pr := p.start("", "run", "job.sql")
+		pr.until("a row of the SELECT", func() bool { return strings.Contains(pr.stdout.String(), "+I | 1\n") })
+		pr.signal(s)
+		o := pr.wait()
+		if goesOn := strings.Contains(o.stderr, "job job has finished in the run before"); goesOn != (i > 0) {
+			t.Errorf("run %d: %s", i, o)
+		}
+	}
+	p.write("job.sql", insert+"SELECT 1;\n")
+	for _, want := range []int{1000, 2000, 3000} {
+		p.good("run", "job.sql")
+		if got := len(p.numbers("out")); got != want {
+			t.Errorf("%d rows, want %d", got, want)
+		}
+	}
+}
+
 // TestStopSelect stops a SELECT, which keeps nothing.
 func TestStopSelect(t *testing.T) {
 	p := newPlace(t)
