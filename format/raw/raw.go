@@ -51,7 +51,6 @@ type codec struct {
 	little bool
 	count  func(string, int64)
 	at     int
-	text   []byte
 }
 
 func newCodec(c *format.Config) (*codec, error) {
