@@ -97,27 +97,13 @@ INSERT INTO o SELECT n FROM numbers WHERE CHAR_LENGTH(filler) = 100;
 `
 
 // TestFullDisk runs a job into a full disk. When there is room again, it goes
-// on, and its result is whole. The disk is a small tmpfs; where the machine
-// allows no mounts, a limit on the size of files makes writes fail instead.
+// on, and its result is whole.
 func TestFullDisk(t *testing.T) {
 	p := newPlace(t)
 	p.write("job.sql", full)
-	small := p.path("small")
-	if err := os.Mkdir(small, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=600k"); err != nil {
-		t.Logf("no tmpfs here (%v); a limit on the size of files stands for the full disk", err)
-		p.fileLimit = 300
-		p.refused(1, []string{"file too large"}, "run", "--data", "data", "job.sql")
-		p.fileLimit = 0
-	} else {
-		t.Cleanup(func() { _ = syscall.Unmount(small, syscall.MNT_DETACH) })
-		p.refused(1, []string{"small/out", "no space left on device"}, "run", "--data", "data", "job.sql")
-		if err := syscall.Mount("", small, "", syscall.MS_REMOUNT, "size=64m"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	more := p.smallDisk("small", 600)
+	p.refused(1, []string{more.says}, "run", "--data", "data", "job.sql")
+	more.room()
 	p.good("run", "--data", "data", "job.sql")
 	p.lines("small/out")
 	for i, n := range p.numbers("small/out") {
@@ -128,6 +114,48 @@ func TestFullDisk(t *testing.T) {
 	if n := len(p.numbers("small/out")); n != 200_000 {
 		t.Errorf("%d rows", n)
 	}
+}
+
+// TestFullDiskOfState does the same to the disk with the checkpoints.
+func TestFullDiskOfState(t *testing.T) {
+	p := newPlace(t)
+	p.write("bids.sql", strings.ReplaceAll(bids, "${out}", "out"))
+	more := p.smallDisk("small", 100)
+	p.refused(1, []string{more.says}, "run", "--data", "small/data", "bids.sql")
+	more.room()
+	p.good("run", "--data", "small/data", "bids.sql")
+	p.write("bids.sql", strings.ReplaceAll(bids, "${out}", "undisturbed"))
+	p.good("run", "--data", "data", "bids.sql")
+	same(t, "with a full disk in between", p.lines("out"), p.lines("undisturbed"))
+}
+
+// disk is a small one that can grow.
+type disk struct {
+	// says is what errors say when it is full, room makes it large.
+	says string
+	room func()
+}
+
+// smallDisk mounts a tmpfs of some KB on a directory of the place. Where the
+// machine allows no mounts, a limit on the size of the program's files makes
+// writes fail instead.
+func (p *place) smallDisk(name string, kb int) disk {
+	p.t.Helper()
+	dir := p.path(name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%dk", kb)); err != nil {
+		p.t.Logf("no tmpfs here (%v); a limit on the size of files stands for the full disk", err)
+		p.fileLimit = kb
+		return disk{"file too large", func() { p.fileLimit = 0 }}
+	}
+	p.t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return disk{"no space left on device", func() {
+		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=64m"); err != nil {
+			p.t.Fatal(err)
+		}
+	}}
 }
 
 // bids is a job that takes a while, and has state.
