@@ -110,7 +110,10 @@ func TestFingerprint(t *testing.T) {
 	if other := build(t, "s 4\na 3 <- s hash").Fingerprint(); other != base {
 		t.Error("the parallelism changes the fingerprint")
 	}
-	if other := build(t, "s 2\na 2 <- s rebalance").Fingerprint(); other == base {
-		t.Error("another exchange does not change the fingerprint")
+	if other := build(t, "s 1\na 1 <- s forward").Fingerprint(); other != base {
+		t.Error("the parallelism changes the fingerprint where no exchange is needed")
+	}
+	if other := build(t, "s 2\nb 2 <- s hash").Fingerprint(); other == base {
+		t.Error("another operator does not change the fingerprint")
 	}
 }
