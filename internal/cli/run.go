@@ -235,10 +235,20 @@ func (r *runner) runJob(j *job, data *runtime.Data) error {
 	for _, line := range lossLines(rr.Metrics()) {
 		fmt.Fprintln(r.screen.err(), line)
 	}
-	if err == nil && data != nil && r.stopped.Load() {
-		fmt.Fprintf(r.screen.err(), "job %s was stopped; run the script again to go on\n", j.name)
+	if data != nil {
+		r.sayNext(j, data, err)
 	}
 	return failed(err)
+}
+
+// sayNext tells what to do after a job that has not come to its end.
+func (r *runner) sayNext(j *job, data *runtime.Data, err error) {
+	switch {
+	case err == nil && r.stopped.Load():
+		fmt.Fprintf(r.screen.err(), "job %s was stopped; run the script again to go on\n", j.name)
+	case err != nil && statusOf(failed(err)) == statusFailed && data.Latest() != nil:
+		fmt.Fprintf(r.screen.err(), "job %s failed; the script goes on from checkpoint %d when it is run again, or anew with --fresh\n", j.name, data.Latest().ID)
+	}
 }
 
 // warn prints the warnings of a script.

@@ -136,23 +136,23 @@ type disk struct {
 	room func()
 }
 
-// smallDisk mounts a tmpfs of some KB on a directory of the place. Where the
-// machine allows no mounts, a limit on the size of the program's files makes
-// writes fail instead.
+// smallDisk makes a directory of the place a disk of some KB. Where the machine
+// allows no mounts, a limit on the size of the program's files makes writes
+// fail instead.
 func (p *place) smallDisk(name string, kb int) disk {
 	p.t.Helper()
 	dir := p.path(name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%dk", kb)); err != nil {
-		p.t.Logf("no tmpfs here (%v); a limit on the size of files stands for the full disk", err)
+	if err := mountSmall(dir, kb); err != nil {
+		p.t.Logf("no small disk here (%v); a limit on the size of files stands for it", err)
 		p.fileLimit = kb
 		return disk{"file too large", func() { p.fileLimit = 0 }}
 	}
-	p.t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	p.t.Cleanup(func() { _ = unmount(dir) })
 	return disk{"no space left on device", func() {
-		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size=64m"); err != nil {
+		if err := enlarge(dir); err != nil {
 			p.t.Fatal(err)
 		}
 	}}
