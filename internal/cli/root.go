@@ -104,6 +104,8 @@ func newVersion(p *process) *cobra.Command {
 type failure struct {
 	status int
 	err    error
+	// next says what can be done now, if anything.
+	next string
 }
 
 // Error implements error.
@@ -124,9 +126,9 @@ func failed(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
-		return &failure{statusRefused, err}
+		return &failure{status: statusRefused, err: err}
 	}
-	return &failure{statusFailed, err}
+	return &failure{status: statusFailed, err: err}
 }
 
 // statusOf is the exit status of a command that ended with err. What is no
@@ -154,20 +156,21 @@ func (e *scriptErrors) Error() string { return e.list.In(e.file) }
 // report prints an error for the user.
 func (p *process) report(err error) {
 	var f *failure
-	if errors.As(err, &f) && f.err == nil {
-		return
-	}
 	var crash *runtime.Error
-	if errors.As(err, &crash) && crash.Stack != nil {
-		p.internal(err.Error(), crash.Stack)
-		return
-	}
 	text := printable(err.Error())
-	if errors.As(err, &f) || errors.As(err, new(*scriptErrors)) {
-		fmt.Fprintln(p.stderr, text)
+	switch {
+	case errors.As(err, &f) && f.err == nil:
 		return
+	case errors.As(err, &crash) && crash.Stack != nil:
+		p.internal(text, crash.Stack)
+	case f != nil || errors.As(err, new(*scriptErrors)):
+		fmt.Fprintln(p.stderr, text)
+	default:
+		fmt.Fprintf(p.stderr, "millstream: %s (millstream help says more)\n", text)
 	}
-	fmt.Fprintf(p.stderr, "millstream: %s (millstream help says more)\n", text)
+	if f != nil && f.next != "" {
+		fmt.Fprintln(p.stderr, f.next)
+	}
 }
 
 // printable escapes control characters, so that data in a message cannot

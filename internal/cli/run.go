@@ -171,7 +171,7 @@ func (r *runner) stopJob() bool {
 func (r *runner) steps(sc *script) error {
 	p, err := r.begin(sc)
 	if err != nil {
-		return &failure{statusRefused, err}
+		return &failure{status: statusRefused, err: err}
 	}
 	for _, s := range sc.steps {
 		if r.stopped.Load() {
@@ -201,7 +201,7 @@ func (r *runner) runDurable(j *job, p *progress) error {
 	data, err := runtime.OpenData(vfs.OS(), r.settings.dataDir(j), j.name)
 	if err != nil {
 		// Whatever is wrong with the directory, the state refuses.
-		return &failure{statusRefused, err}
+		return &failure{status: statusRefused, err: err}
 	}
 	done, err := p.done(j, data)
 	switch {
@@ -235,20 +235,17 @@ func (r *runner) runJob(j *job, data *runtime.Data) error {
 	for _, line := range lossLines(rr.Metrics()) {
 		fmt.Fprintln(r.screen.err(), line)
 	}
-	if data != nil {
-		r.sayNext(j, data, err)
-	}
-	return failed(err)
-}
-
-// sayNext tells what to do after a job that has not come to its end.
-func (r *runner) sayNext(j *job, data *runtime.Data, err error) {
-	switch {
-	case err == nil && r.stopped.Load():
+	if err == nil && data != nil && r.stopped.Load() {
 		fmt.Fprintf(r.screen.err(), "job %s was stopped; run the script again to go on\n", j.name)
-	case err != nil && statusOf(failed(err)) == statusFailed && data.Latest() != nil:
-		fmt.Fprintf(r.screen.err(), "job %s failed; the script goes on from checkpoint %d when it is run again, or anew with --fresh\n", j.name, data.Latest().ID)
 	}
+	if f, ok := failed(err).(*failure); ok {
+		if f.status == statusFailed && data != nil && data.Latest() != nil {
+			f.next = fmt.Sprintf("job %s failed; the script goes on from checkpoint %d when it is run again, or anew with --fresh",
+				j.name, data.Latest().ID)
+		}
+		return f
+	}
+	return nil
 }
 
 // warn prints the warnings of a script.

@@ -46,7 +46,7 @@ last line counts the scripts; the exit status is 1 if one failed.`,
 func (p *process) rewriteScripts(files []string) error {
 	for _, f := range files {
 		if err := slt.Rewrite(f); err != nil {
-			return &failure{statusFailed, err}
+			return &failure{status: statusFailed, err: err}
 		}
 	}
 	fmt.Fprintf(p.stdout, "%d rewritten\n", len(files))
