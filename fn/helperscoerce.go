@@ -9,7 +9,8 @@ import "github.com/millstream-io/millstream/types"
 func CommonType(ts []types.Type) (t types.Type, ok bool) { return commonOf(ts, false) }
 
 // MergedType is CommonType with the wider rules of functions such as COALESCE
-// and GREATEST, which also convert a timestamp to a date or a time.
+// and GREATEST, which also convert a timestamp to a date or a time, and of a
+// FLOAT and a DOUBLE make a DOUBLE.
 func MergedType(ts []types.Type) (t types.Type, ok bool) { return commonOf(ts, true) }
 
 func commonOf(ts []types.Type, wide bool) (types.Type, bool) {
@@ -38,7 +39,7 @@ func common(a, b types.Type, wide bool) (types.Type, bool) {
 	case a.Same(b):
 		return a.WithNull(nullable), true
 	case a.IsNumeric() && b.IsNumeric():
-		return commonNumber(a, b).WithNull(nullable), true
+		return numberOf(a, b, wide).WithNull(nullable), true
 	case a.IsChar() && b.IsChar(), a.IsBinary() && b.IsBinary():
 		return commonBytes(a, b).WithNull(nullable), true
 	case a.IsDatetime() && b.IsDatetime():
@@ -55,6 +56,19 @@ func common(a, b types.Type, wide bool) (types.Type, bool) {
 	return types.Type{}, false
 }
 
+// numberOf returns the common type of two numbers.
+func numberOf(a, b types.Type, wide bool) types.Type {
+	switch {
+	case wide && a.IsApprox() && b.IsApprox():
+		return types.Of(max(a.Kind, b.Kind))
+	case wide && a.Kind == types.Decimal && b.IsApprox():
+		return types.Of(b.Kind)
+	}
+	return commonNumber(a, b)
+}
+
+// commonNumber returns the least type of two numbers; of a FLOAT and a DOUBLE it
+// is that of the first.
 func commonNumber(a, b types.Type) types.Type {
 	switch {
 	case a.IsExact() && b.IsExact():
@@ -66,10 +80,14 @@ func commonNumber(a, b types.Type) types.Type {
 		whole := max(pa-sa, pb-sb)
 		scale := min(max(sa, sb), types.MaxPrecision-whole)
 		return types.DecimalOf(whole+scale, scale)
-	case a.Kind == types.Double || b.Kind == types.Double, a.Kind == types.Decimal || b.Kind == types.Decimal:
+	case a.IsApprox() && b.IsApprox():
+		return types.Of(a.Kind)
+	case a.Kind == types.Decimal || b.Kind == types.Decimal:
 		return types.Of(types.Double)
+	case a.IsApprox():
+		return types.Of(a.Kind)
 	}
-	return types.Of(types.Float)
+	return types.Of(b.Kind)
 }
 
 // DecimalOf returns the precision and the scale of a DECIMAL, or of the DECIMAL

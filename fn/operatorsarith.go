@@ -95,8 +95,7 @@ func (c *Call) operands() error {
 func (c *Call) wraps(t types.Type) bool { return c.Env != nil && c.Env.WrapIntegers && !t.IsInterval() }
 
 // bindNumbers binds an arithmetic operator over two numbers. Integers and floats
-// are computed in the type of the result; a FLOAT with a DOUBLE, in either
-// order, makes the type of the left one.
+// are computed in the type of the result.
 func (c *Call) bindNumbers(decimal func(a, b types.Type) types.Type, kernel func(t types.Type, wrap bool) Kernel) (*Bound, error) {
 	if err := c.operands(); err != nil {
 		return nil, err
@@ -109,9 +108,6 @@ func (c *Call) bindNumbers(decimal func(a, b types.Type) types.Type, kernel func
 		return c.bindDecimals(decimal(a, b)), nil
 	}
 	t := commonNumber(a, b)
-	if a.IsApprox() && b.IsApprox() {
-		t = types.Of(a.Kind)
-	}
 	return &Bound{
 		Params: []types.Type{t, t},
 		Result: c.Strict(t),

@@ -44,10 +44,14 @@ func bindCompare(op comparison) func(*Call) (*Bound, error) {
 		}
 		t := c.Strict(types.Of(types.Boolean))
 		a, b := c.Args[0].Type.Plain(), c.Args[1].Type.Plain()
-		if a.IsChar() && b.Kind == types.Boolean || b.IsChar() && a.Kind == types.Boolean {
-			return &Bound{Result: t, Kernel: compareTextBool(op, t)}, nil
+		if op <= opNe && (a.IsChar() && b.Kind == types.Boolean || b.IsChar() && a.Kind == types.Boolean) {
+			return &Bound{Result: t, Kernel: equalTextBool(op, t)}, nil
 		}
-		pa, pb, ok := comparable(a, b)
+		comparedAs := comparable
+		if op > opNe {
+			comparedAs = inOrder
+		}
+		pa, pb, ok := comparedAs(a, b)
 		if !ok || pa.IsNested() && op > opNe {
 			return nil, c.mismatch()
 		}
@@ -82,15 +86,42 @@ func comparable(a, b types.Type) (pa, pb types.Type, ok bool) {
 	return same(common(a, b, false))
 }
 
+// inOrder returns the types in which values are compared by <, <=, > and >=.
+// Other than for equality, a text may stand for a BOOLEAN, and for a number: it
+// is read as if it were a BIGINT, in the common type of both.
+func inOrder(a, b types.Type) (pa, pb types.Type, ok bool) {
+	if a.IsChar() != b.IsChar() {
+		other := a
+		if a.IsChar() {
+			other = b
+		}
+		switch {
+		case other.Kind == types.Boolean:
+			return other, other, true
+		case other.IsNumeric():
+			t := commonNumber(types.Of(types.BigInt), other)
+			return t, t, true
+		}
+	}
+	return distinguishable(a, b)
+}
+
+// distinguishable is comparable for IS DISTINCT FROM: a FLOAT and a DOUBLE are
+// compared as DOUBLEs.
+func distinguishable(a, b types.Type) (pa, pb types.Type, ok bool) {
+	if a.IsApprox() && b.IsApprox() {
+		t := types.Of(max(a.Kind, b.Kind))
+		return t, t, true
+	}
+	return comparable(a, b)
+}
+
 // comparableNumbers: a FLOAT is compared with an integer as a FLOAT, with a
 // DOUBLE as what the left operand is, and with a DECIMAL as a DOUBLE. Decimals
 // and integers are compared as they are.
 func comparableNumbers(a, b types.Type) (pa, pb types.Type, ok bool) {
 	t := commonNumber(a, b)
-	switch {
-	case a.IsApprox() && b.IsApprox():
-		t = types.Of(a.Kind)
-	case t.Kind == types.Decimal:
+	if t.Kind == types.Decimal {
 		return a, b, true
 	}
 	return t, t, true
@@ -263,23 +294,19 @@ func compareWith[T batch.Value](op comparison, t types.Type, compare func(x, y T
 	}
 }
 
-// compareTextBool compares a text with a BOOLEAN, in either order. A text that
-// is no boolean equals none, and is neither less nor greater.
-func compareTextBool(op comparison, t types.Type) Kernel {
+// equalTextBool compares a text with a BOOLEAN, in either order. A text that is
+// no boolean equals none.
+func equalTextBool(op comparison, t types.Type) Kernel {
 	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
-		flip := 1
 		texts, isText := args[0].(*batch.Bytes)
 		bools := args[1]
 		if !isText {
-			texts, bools, flip = args[1].(*batch.Bytes), args[0], -1
+			texts, bools = args[1].(*batch.Bytes), args[0]
 		}
 		values := bools.(*batch.Fixed[bool]).Values
 		return Fixed(t, rows, func(i int) (bool, bool, error) {
 			v, ok := text.ParseBool(texts.At(i))
-			if !ok {
-				return op == opNe, true, nil
-			}
-			return op.holds(flip * (boolInt(v) - boolInt(values[i]))), true, nil
+			return (ok && v == values[i]) == (op == opEq), true, nil
 		})
 	}
 }
@@ -327,7 +354,7 @@ func bindDistinct(distinct bool) func(*Call) (*Bound, error) {
 			return nil, err
 		}
 		t := types.Of(types.Boolean).NotNull()
-		pa, pb, ok := comparable(c.Args[0].Type.Plain(), c.Args[1].Type.Plain())
+		pa, pb, ok := distinguishable(c.Args[0].Type.Plain(), c.Args[1].Type.Plain())
 		if !ok {
 			return nil, c.mismatch()
 		}

@@ -15,12 +15,14 @@ import (
 // Bind returns the code of CAST(from AS to). With try set it is TRY_CAST: a
 // value that cannot be converted becomes NULL, otherwise it is an error of its
 // row. The one exception is a number that is too large for a DECIMAL, which
-// becomes NULL in both where the type allows it, as in Flink. The error of Bind
-// says that no value of the one type can become one of the other.
+// becomes NULL in both where the type allows it, as in Flink. With legacy casts
+// that is so for a text that cannot be read, too, and texts are neither cut nor
+// padded. The error of Bind says that no value of the one type can become one of
+// the other.
 func Bind(from, to types.Type, try bool, env *fn.Env) (fn.Kernel, error) {
 	c := conversion{from: from, to: to, try: try}
 	if env != nil {
-		c.zone, c.wrap = env.Zone, env.WrapIntegers
+		c.zone, c.wrap, c.legacy = env.Zone, env.WrapIntegers, env.LegacyCast
 	}
 	if k := c.kernel(); k != nil {
 		return k, nil
@@ -42,6 +44,7 @@ type conversion struct {
 	from, to types.Type
 	try      bool
 	wrap     bool
+	legacy   bool
 	zone     *time.Location
 }
 

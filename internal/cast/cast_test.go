@@ -88,6 +88,7 @@ func TestValues(t *testing.T) {
 		{types.TimeOf(types.Time, 0), "10:00:00", lz, "1970-01-01 10:00:00.000"}, {ts, "1969-12-31 23:59:59.999", types.TimeOf(types.Timestamp, 1), "1969-12-31 23:59:59.9"},
 		{types.Of(types.Double), "1e23", types.DecimalOf(38, 2), "99999999999999990000000.00"}, {types.Of(types.Float), "0.1", types.DecimalOf(38, 20), "0.10000000000000000000"},
 		{types.Of(types.Double), "NaN", types.DecimalOf(5, 2), "NULL"}, {types.DecimalOf(10, 2), "1000.00", types.DecimalOf(4, 2), "NULL"}, {types.Of(types.Int), "1000", types.DecimalOf(5, 2), "NULL"},
+		{types.StringType(), "999.994", types.DecimalOf(5, 2), "999.99"}, {types.StringType(), "999.995", types.DecimalOf(5, 2), "NULL"}, {types.StringType(), "999.95", types.DecimalOf(4, 1), "NULL"},
 		{types.Of(types.Double), "NaN", types.Of(types.Boolean), "TRUE"}, {types.DecimalOf(38, 38), "0.1", types.Of(types.Double), "0.1"},
 		{row, "(7, abc)", row2, "(7, ab)"}, {row, "(NULL, NULL)", row2, "(NULL, NULL)"}, {row, "NULL", row2, "NULL"},
 		{types.MapOf(types.StringType(), types.Of(types.Int)), "{1=1, 1.0=2}", types.MapOf(types.Of(types.Int), types.StringType()), "{1=2}"},
@@ -128,6 +129,8 @@ func TestFailures(t *testing.T) {
 		{types.Of(types.BigInt), []string{"5", "3000000000"}, types.Of(types.Int), 1},
 		{types.Of(types.Double), []string{"NaN"}, types.Of(types.BigInt), 0},
 		{types.Of(types.Int), []string{"1000"}, types.DecimalOf(5, 2).NotNull(), 0},
+		{types.StringType(), []string{"999.99", "1000.00"}, types.DecimalOf(5, 2), 1},
+		{types.StringType(), []string{"999.99", "999.995"}, types.DecimalOf(5, 2).NotNull(), 1},
 	}
 	for _, tt := range tests {
 		var failed *fn.RowError
@@ -168,6 +171,34 @@ func TestWrappingIntegers(t *testing.T) {
 		}
 		if got := string(text.AppendCell(nil, v, 0)); got != tt.want {
 			t.Errorf("CAST(%s AS %s) wraps to %s, want %s", tt.in, tt.to, got, tt.want)
+		}
+	}
+}
+
+func TestLegacyCasts(t *testing.T) {
+	env := &fn.Env{LegacyCast: true}
+	row := types.RowOf(types.Field{Name: "a", Type: types.Of(types.Int)}, types.Field{Name: "b", Type: types.StringType()})
+	tests := []struct {
+		from types.Type
+		in   string
+		to   types.Type
+		want string // empty: an error
+	}{
+		{types.StringType(), "x", types.Of(types.Int), "NULL"}, {types.StringType(), "xy", types.DecimalOf(5, 2), "NULL"},
+		{types.StringType(), "x", types.Of(types.Date), "NULL"}, {types.StringType(), "x", types.Of(types.Int).NotNull(), ""},
+		{types.Of(types.BigInt), "3000000000", types.Of(types.Int), ""},
+		{types.StringType(), "abcdef", types.CharOf(types.Varchar, 3), "abcdef"}, {types.StringType(), "ab", types.CharOf(types.Char, 3), "ab"},
+		{types.BytesType(), "abc", types.CharOf(types.Binary, 2), "abc"}, {types.Of(types.Int), "12345", types.CharOf(types.Char, 2), "12345"},
+		{types.Of(types.Boolean), "TRUE", types.StringType(), "true"}, {row, "(1, a)", types.StringType(), "(1,a)"},
+	}
+	for _, tt := range tests {
+		v, err := run(t, tt.from, []string{tt.in}, tt.to, false, env)
+		got := ""
+		if err == nil {
+			got = string(text.AppendCell(nil, v, 0))
+		}
+		if got != tt.want {
+			t.Errorf("CAST(%s %s AS %s): %q, want %q (%v)", tt.from, tt.in, tt.to, got, tt.want, err)
 		}
 	}
 }

@@ -20,6 +20,7 @@ func (c *conversion) toText() fn.Kernel {
 	}
 	return func(rows fn.Rows, args []batch.Vector) (batch.Vector, error) {
 		form := text.NewForm(c.zone)
+		form.Legacy = c.legacy
 		ints, isInts := args[0].(*batch.Fixed[int64])
 		isInts = isInts && c.from.Kind == types.BigInt
 		return fn.Bytes(c.to, rows, 12*rows.Len(), func(dst []byte, i int) ([]byte, bool, error) {
@@ -36,7 +37,7 @@ func (c *conversion) toText() fn.Kernel {
 
 // fit cuts or pads the text that begins at a place in dst.
 func (c *conversion) fit(dst []byte, at int) []byte {
-	if c.to.Kind == types.Varchar && len(dst)-at <= int(c.to.Length) {
+	if c.legacy || c.to.Kind == types.Varchar && len(dst)-at <= int(c.to.Length) {
 		return dst
 	}
 	cut, chars := text.CutChars(dst[at:], int(c.to.Length))
@@ -57,7 +58,7 @@ func (c *conversion) fitted() fn.Kernel {
 	if from.IsChar() && to.IsBinary() {
 		fits = to.Length == types.MaxLength // bytes are not characters
 	}
-	if fits && (to.Kind == types.Varchar || to.Kind == types.Varbinary) {
+	if c.legacy || fits && (to.Kind == types.Varchar || to.Kind == types.Varbinary) {
 		return c.same
 	}
 	return func(rows fn.Rows, args []batch.Vector) (batch.Vector, error) {
@@ -71,7 +72,6 @@ func (c *conversion) fitted() fn.Kernel {
 
 // fromText parses text.
 func (c *conversion) fromText() fn.Kernel {
-	precision, scale := int(c.to.Precision), int(c.to.Scale)
 	switch c.to.Kind {
 	case types.Boolean:
 		return parsed(c, text.ParseBool)
@@ -88,17 +88,11 @@ func (c *conversion) fromText() fn.Kernel {
 	case types.Double:
 		return parsed(c, text.ParseDouble)
 	case types.Decimal:
-		if c.to.Phys() == types.PhysI64 {
-			return parsed(c, func(b []byte) (int64, bool) {
-				n, ok := text.ParseDecimal(b, precision, scale)
-				return n.Int64(), ok
-			})
-		}
-		return parsed(c, func(b []byte) (types.Int128, bool) { return text.ParseDecimal(b, precision, scale) })
+		return c.decimalFromText()
 	case types.Date:
 		return parsed(c, text.ParseDate)
 	case types.Time:
-		return parsed(c, func(b []byte) (int32, bool) { return text.ParseTime(b, precision) })
+		return parsed(c, func(b []byte) (int32, bool) { return text.ParseTime(b, int(c.to.Precision)) })
 	case types.Timestamp, types.TimestampLTZ:
 		form, to := text.NewForm(c.zone), c.to
 		if to.Phys() == types.PhysTS {
@@ -115,7 +109,50 @@ func parsed[T batch.Value](c *conversion, parse func([]byte) (T, bool)) fn.Kerne
 		return convert(c, rows, func(o *outcome, i int, to *T) bool {
 			v, ok := parse(in.At(i))
 			*to = v
-			return ok || o.fail(i, "cannot read '%s' as %s; use TRY_CAST to get NULL for it", sample(in.At(i)), o.to.WithNull(true))
+			return ok || o.unreadable(i, in.At(i))
+		})
+	}
+}
+
+// unreadable notes a text that is no value of the type.
+func (o *outcome) unreadable(pos int, b []byte) bool {
+	if o.legacy && o.to.Nullable {
+		o.valid = fn.MarkNull(o.valid, o.n, pos)
+		return true
+	}
+	return o.fail(pos, "cannot read '%s' as %s; use TRY_CAST to get NULL for it", sample(b), o.to.WithNull(true))
+}
+
+// decimalFromText parses text; a number that only rounding makes too large is an
+// overflow.
+func (c *conversion) decimalFromText() fn.Kernel {
+	precision, scale := int(c.to.Precision), int(c.to.Scale)
+	one := func(o *outcome, b []byte, i int) (types.Int128, bool) {
+		n, ok := text.ParseDecimal(b, precision, scale)
+		switch {
+		case !ok:
+			return n, o.unreadable(i, b)
+		case !n.FitsPrecision(precision):
+			return n, o.overflow(i, string(sample(b)))
+		}
+		return n, true
+	}
+	if c.to.Phys() == types.PhysI64 {
+		return func(rows fn.Rows, args []batch.Vector) (batch.Vector, error) {
+			in := args[0].(*batch.Bytes)
+			return convert(c, rows, func(o *outcome, i int, to *int64) bool {
+				n, more := one(o, in.At(i), i)
+				*to = n.Int64()
+				return more
+			})
+		}
+	}
+	return func(rows fn.Rows, args []batch.Vector) (batch.Vector, error) {
+		in := args[0].(*batch.Bytes)
+		return convert(c, rows, func(o *outcome, i int, to *types.Int128) bool {
+			n, more := one(o, in.At(i), i)
+			*to = n
+			return more
 		})
 	}
 }

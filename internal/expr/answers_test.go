@@ -51,9 +51,15 @@ func TestRightAnswers(t *testing.T) {
 		{"FALSE = 'f'", "TRUE :: BOOLEAN NOT NULL"},
 		{"'eight' = TRUE", "FALSE :: BOOLEAN NOT NULL"},
 		{"'eight' <> TRUE", "TRUE :: BOOLEAN NOT NULL"},
+		// For the order, a text has to be a boolean, or a number.
+		{"TRUE < 'x'", "error"},
+		{"1 < 'x'", "error"},
 		// A number becomes an interval of so many units, whatever it is.
 		{"CAST(CAST(5 AS BIGINT) AS INTERVAL DAY)", "+5 00:00:00.000 :: INTERVAL SECOND(3) NOT NULL"},
 		{"CAST(CAST(5 AS INT) AS INTERVAL YEAR)", "+5-00 :: INTERVAL MONTH NOT NULL"},
+		{"CAST(1.5 AS INTERVAL DAY)", "+1 12:00:00.000 :: INTERVAL SECOND(3) NOT NULL"},
+		{"CAST(CAST(1.5 AS DECIMAL(5, 2)) AS INTERVAL YEAR)", "+1-06 :: INTERVAL MONTH NOT NULL"},
+		{"TRY_CAST(2 AS INTERVAL DAY)", "+2 00:00:00.000 :: INTERVAL SECOND(3)"},
 		// Years go on behind 9999.
 		{"CAST('9999-12-31' AS DATE) + INTERVAL '1' DAY", "10000-01-01 :: DATE NOT NULL"},
 		// TRY_CAST never fails.

@@ -141,12 +141,16 @@ func describe(a Expr, symbol string, env *fn.Env) fn.Arg {
 }
 
 // NewCast returns CAST(arg AS to), or TRY_CAST with try. The result can be null
-// if arg can, and with try always. An integer becomes an interval of so many
-// units, if to has a single one.
+// if arg can, and with try always. An exact number becomes an interval of so
+// many units, if to has a single one.
 func NewCast(arg Expr, to types.Type, try bool, env *fn.Env) (Expr, error) {
 	if to.IsInterval() {
-		if arg.Type().IsInteger() {
-			return unitsOf(arg, to, env)
+		if arg.Type().IsExact() {
+			out, err := unitsOf(arg, to, env)
+			if err != nil || !try {
+				return out, err
+			}
+			return &Cast{Arg: out, Typ: out.Type().WithNull(true), Try: true}, nil
 		}
 		unit := to
 		to = fn.SecondInterval
@@ -166,11 +170,22 @@ var units = map[types.IntervalUnit]int64{
 	types.UnitMinute: text.MsPerMinute, types.UnitSecond: text.MsPerSecond,
 }
 
-// unitsOf returns arg times the unit of an interval.
+// unitsOf returns arg times the unit of an interval; a fraction of a month, or of
+// a millisecond, is cut off.
 func unitsOf(arg Expr, to types.Type, env *fn.Env) (Expr, error) {
 	size, ok := units[to.Unit]
 	if !ok {
 		return nil, fmt.Errorf("cannot cast %s to an interval of several units", arg.Type().WithNull(true))
+	}
+	if arg.Type().Kind == types.Decimal {
+		product, err := NewCall(fn.Lookup("*"), []Expr{arg, BigInt(size)}, nil, env)
+		if err == nil {
+			arg, err = NewCast(product, types.Of(types.BigInt), false, env)
+		}
+		if err != nil {
+			return nil, err
+		}
+		size = 1
 	}
 	unit := NewLit(&batch.Fixed[int64]{Typ: fn.SecondInterval.NotNull(), Values: []int64{size}})
 	if to.Kind == types.IntervalYM {

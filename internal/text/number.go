@@ -171,7 +171,8 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 // ParseDecimal reads a DECIMAL(precision, scale) and rounds it half away from
 // zero. It is as lenient, and as strict, as Flink: short texts for short
 // decimals may have one letter behind the number, but no more digits, leading
-// zeros included, than the type has.
+// zeros included, than the type has. Where rounding made one digit more, the
+// value does not fit the precision.
 func ParseDecimal(b []byte, precision, scale int) (value types.Int128, ok bool) {
 	if precision <= 18 && len(b) <= 18 {
 		n, ok := parseShortDecimal(b, precision, scale)

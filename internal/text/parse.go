@@ -34,7 +34,7 @@ func (f *Form) Parse(dst batch.Vector, text []byte) (ok bool) {
 		x, ok := ParseDouble(text)
 		return add(d, x, ok)
 	case *batch.Fixed[types.Int128]:
-		n, ok := ParseDecimal(text, int(t.Precision), int(t.Scale))
+		n, ok := parseFitting(t, text)
 		return add(d, n, ok)
 	case *batch.Fixed[types.TS]:
 		n, ok := f.ParseTS(t, text)
@@ -67,10 +67,16 @@ func parse32(t types.Type, text []byte) (int32, bool) {
 	return int32(n), ok
 }
 
+// parseFitting reads a DECIMAL that fits its type.
+func parseFitting(t types.Type, text []byte) (types.Int128, bool) {
+	n, ok := ParseDecimal(text, int(t.Precision), int(t.Scale))
+	return n, ok && n.FitsPrecision(int(t.Precision))
+}
+
 func (f *Form) parse64(t types.Type, text []byte) (int64, bool) {
 	switch t.Kind {
 	case types.Decimal:
-		n, ok := ParseDecimal(text, int(t.Precision), int(t.Scale))
+		n, ok := parseFitting(t, text)
 		return n.Int64(), ok
 	case types.Timestamp, types.TimestampLTZ:
 		n, ok := f.ParseTS(t, text)

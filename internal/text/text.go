@@ -18,6 +18,10 @@ import (
 // Form reads and prints values of any type. It belongs to one goroutine; its
 // zero value is for UTC.
 type Form struct {
+	// Legacy prints booleans in lower case and rows without blanks, as Flink
+	// did before version 1.15 and does by an option.
+	Legacy bool
+
 	zone *Zone
 	// day is the date of the last timestamp that was printed, dayText its text.
 	day     int
@@ -43,6 +47,9 @@ func (f *Form) Append(buf []byte, v batch.Vector, pos int) []byte {
 	t := v.Type()
 	switch v := v.(type) {
 	case *batch.Fixed[bool]:
+		if f.Legacy {
+			return strconv.AppendBool(buf, v.Values[pos])
+		}
 		return AppendBool(buf, v.Values[pos])
 	case *batch.Fixed[int8]:
 		return strconv.AppendInt(buf, int64(v.Values[pos]), 10)
@@ -127,9 +134,13 @@ func (f *Form) appendNested(buf []byte, v batch.Vector, pos int) []byte {
 		return append(buf, '}')
 	case *batch.Row:
 		buf = append(buf, '(')
+		between := ", "
+		if f.Legacy {
+			between = ","
+		}
 		for i, c := range v.Cols {
 			if i > 0 {
-				buf = append(buf, ", "...)
+				buf = append(buf, between...)
 			}
 			buf = f.Append(buf, c, pos)
 		}

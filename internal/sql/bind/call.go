@@ -169,7 +169,7 @@ func (b *Binder) coalesce(c *ast.Call, args []expr.Expr) expr.Expr {
 		return args[0]
 	}
 	at := positions(c.Args)
-	if _, ok := b.unify(typesOf(args), func(i int) diag.Pos { return at[i] }, upper(c.FuncName())); !ok {
+	if _, ok := b.unify(fn.MergedType, typesOf(args), func(i int) diag.Pos { return at[i] }, upper(c.FuncName())); !ok {
 		return nil
 	}
 	out := b.checked(c.Pos())(expr.NewCoalesce(args, b.Env))
@@ -179,7 +179,8 @@ func (b *Binder) coalesce(c *ast.Call, args []expr.Expr) expr.Expr {
 	return withAttr(out, args...)
 }
 
-// ifCall binds IF(cond, a, b). Its result can be NULL if any argument can, the condition included.
+// ifCall binds IF(cond, a, b). Its result can be NULL if any argument can, the condition included. It takes no
+// nested types and no intervals.
 func (b *Binder) ifCall(c *ast.Call, args []expr.Expr) expr.Expr {
 	if !b.arity(c, 3, 3) {
 		return nil
@@ -191,6 +192,10 @@ func (b *Binder) ifCall(c *ast.Call, args []expr.Expr) expr.Expr {
 			return nil
 		}
 		nullable = nullable || a.Type().Nullable
+	}
+	if t := args[1].Type(); t.IsNested() || t.IsInterval() {
+		b.errorf(c.Args[1].Pos(), "IF does not take %s", article(t)).WithHint("use CASE")
+		return nil
 	}
 	out := b.newCase(c.Pos(), positions(c.Args)[1:], args[:1], args[1:2], args[2])
 	if cs, is := out.(*expr.Case); is && nullable {
@@ -204,6 +209,10 @@ func (b *Binder) ifCall(c *ast.Call, args []expr.Expr) expr.Expr {
 // nullIf binds NULLIF(a, b): CASE WHEN a = b THEN NULL ELSE a END.
 func (b *Binder) nullIf(c *ast.Call, args []expr.Expr) expr.Expr {
 	if !b.arity(c, 2, 2) {
+		return nil
+	}
+	if args[0].Type().Kind == types.Null {
+		b.errorf(c.Args[0].Pos(), "NULLIF cannot tell the type of NULL").WithHint("write CAST(NULL AS type)")
 		return nil
 	}
 	args = typedNulls(args)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/cast"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/ast"
@@ -293,7 +294,7 @@ func (b *Binder) logic(s *scope, e *ast.Binary) expr.Expr {
 	collect(e)
 	args, ok := make([]expr.Expr, len(operands)), true
 	for i, o := range operands {
-		args[i] = b.condition(s, o, e.Op)
+		args[i] = b.truth(s, o, e.Op)
 		ok = ok && args[i] != nil
 	}
 	if !ok {
@@ -311,6 +312,15 @@ func (b *Binder) checked(pos diag.Pos) func(expr.Expr, error) expr.Expr {
 		}
 		return e
 	}
+}
+
+// truth binds an operand of AND, OR and IS UNKNOWN, which other than a clause refuse a NULL without a type.
+func (b *Binder) truth(s *scope, e ast.Expr, what string) expr.Expr {
+	if n, is := e.(*ast.NullLit); is && !n.Unknown {
+		b.errorf(e.Pos(), "%s needs a BOOLEAN, and NULL has no type", what).WithHint("write UNKNOWN")
+		return nil
+	}
+	return b.condition(s, e, what)
 }
 
 // condition binds a BOOLEAN; what names the place for the message.
@@ -342,7 +352,7 @@ func (b *Binder) isTest(s *scope, e *ast.IsTest) expr.Expr {
 	}
 	what := e.What
 	if what == "UNKNOWN" {
-		if x := b.condition(s, e.X, name+what); x == nil {
+		if x := b.truth(s, e.X, name+what); x == nil {
 			return nil
 		}
 		what = "NULL"
@@ -356,7 +366,10 @@ func (b *Binder) between(s *scope, e *ast.Between) expr.Expr {
 	if args == nil {
 		return nil
 	}
-	args = typedNulls(args)
+	args = b.betweenTypes(e, typedNulls(args))
+	if args == nil {
+		return nil
+	}
 	within := func(lo, hi expr.Expr, loPos, hiPos diag.Pos) expr.Expr {
 		left := b.applyNamed(e.Pos(), ">=", []diag.Pos{e.X.Pos(), loPos}, args[0], lo)
 		right := b.applyNamed(e.Pos(), "<=", []diag.Pos{e.X.Pos(), hiPos}, args[0], hi)
@@ -374,6 +387,39 @@ func (b *Binder) between(s *scope, e *ast.Between) expr.Expr {
 		out = b.checked(e.Pos())(expr.NewLogic(true, []expr.Expr{out, other}, b.Env))
 	}
 	return b.negated(e.Pos(), e.Not, out)
+}
+
+// betweenTypes casts texts that stand with numbers, or with BOOLEANs, to the common type of all three; a text is then like a
+// BIGINT, as in other comparisons.
+func (b *Binder) betweenTypes(e *ast.Between, args []expr.Expr) []expr.Expr {
+	var all []types.Type
+	texts := 0
+	for _, a := range args {
+		switch t := a.Type(); {
+		case t.IsNumeric() || t.Kind == types.Boolean:
+			all = append(all, t)
+		case t.IsChar():
+			texts++
+		}
+	}
+	if texts == 0 || texts == len(args) || texts+len(all) < len(args) {
+		return args
+	}
+	if all[0].IsNumeric() {
+		all = append(all, types.Of(types.BigInt))
+	}
+	t, ok := cast.CommonType(all)
+	if !ok {
+		return args
+	}
+	at := []ast.Expr{e.X, e.Lo, e.Hi}
+	out := slices.Clone(args)
+	for i, a := range args {
+		if out[i] = b.checked(at[i].Pos())(expr.Coerce(a, t, b.Env)); out[i] == nil {
+			return nil
+		}
+	}
+	return out
 }
 
 // negated puts a NOT before e if not is set; nil stays nil.
@@ -447,7 +493,7 @@ func (b *Binder) newCase(pos diag.Pos, at []diag.Pos, when, then []expr.Expr, el
 	if els != nil {
 		results = append(slices.Clone(then), els)
 	}
-	if _, ok := b.unify(typesOf(results), func(i int) diag.Pos { return at[i] }, "CASE"); !ok {
+	if _, ok := b.unify(cast.CommonType, typesOf(results), func(i int) diag.Pos { return at[i] }, "CASE"); !ok {
 		return nil
 	}
 	if !slices.ContainsFunc(results, func(e expr.Expr) bool { return e.Type().Kind != types.Null }) {

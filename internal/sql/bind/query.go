@@ -109,7 +109,7 @@ func (b *Binder) values(v *ast.Values) *relation {
 	}
 	out := &types.Schema{}
 	for c := range rows[0] {
-		t, ok := b.unify(columnOf(rows, c), func(i int) diag.Pos { return v.Rows[i].Exprs[c].Pos() }, "VALUES")
+		t, ok := b.unify(cast.CommonType, columnOf(rows, c), func(i int) diag.Pos { return v.Rows[i].Exprs[c].Pos() }, "VALUES")
 		if !ok {
 			return nil
 		}
@@ -131,16 +131,19 @@ func columnOf(rows [][]expr.Expr, c int) []types.Type {
 	return out
 }
 
+// commonType is the rule by which types are made one: cast.CommonType or fn.MergedType.
+type commonType func([]types.Type) (types.Type, bool)
+
 // unify returns the common type of several expressions; at has the place of the one that does not fit.
-func (b *Binder) unify(ts []types.Type, at func(i int) diag.Pos, what string) (types.Type, bool) {
-	if t, ok := cast.CommonType(ts); ok {
+func (b *Binder) unify(common commonType, ts []types.Type, at func(i int) diag.Pos, what string) (types.Type, bool) {
+	if t, ok := common(ts); ok {
 		return t, true
 	}
 	for i := 2; i <= len(ts); i++ {
-		if _, ok := cast.CommonType(ts[:i]); ok {
+		if _, ok := common(ts[:i]); ok {
 			continue
 		}
-		before, _ := cast.CommonType(ts[:i-1])
+		before, _ := common(ts[:i-1])
 		b.errorf(at(i-1), "%s mixes %s with %s, which have no common type", what, article(before), article(ts[i-1])).
 			WithHint("convert one with CAST")
 		break
@@ -199,8 +202,12 @@ func (b *Binder) union(rels []*relation, branches []ast.QueryBody) plan.Node {
 		ts := make([]types.Type, len(rels))
 		for i, r := range rels {
 			ts[i] = r.node.Schema().Fields[c].Type
+			if ts[i].Kind == types.Null {
+				b.errorf(branches[i].Pos(), "column %d of this query is NULL without a type", c+1).WithHint("write CAST(NULL AS type)")
+				return nil
+			}
 		}
-		t, ok := b.unify(ts, func(i int) diag.Pos { return branches[i].Pos() }, "column "+strconv.Itoa(c+1)+" of the UNION")
+		t, ok := b.unify(cast.CommonType, ts, func(i int) diag.Pos { return branches[i].Pos() }, "column "+strconv.Itoa(c+1)+" of the UNION")
 		if !ok {
 			return nil
 		}

@@ -83,10 +83,15 @@ func kindNames() []string {
 	return out
 }
 
+// sized returns a character or a binary type. Without a length, VARCHAR and
+// VARBINARY have the longest, as in Flink, and the others one.
 func (b *Binder) sized(t *ast.TypeName, k types.Kind) types.Type {
 	n := 1
-	if len(t.Args) > 0 {
+	switch {
+	case len(t.Args) > 0:
 		n = t.Args[0]
+	case k == types.Varchar || k == types.Varbinary:
+		n = types.MaxLength
 	}
 	if n < 0 || n > types.MaxLength {
 		b.errorf(t.Pos(), "the length of %s must be from 1 to %d", t.Name, types.MaxLength)
