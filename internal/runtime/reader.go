@@ -290,6 +290,10 @@ func (r *reader) follow(s *split, c connector.Chunk) {
 	s.waiting = c.Status == connector.Wait || c.Status == connector.Idle
 	switch c.Status {
 	case connector.End:
+		// Its last rows count as those before do: there may be no other split
+		// for long, and windows that end before them would wait for one.
+		r.time.set(s.input, s.wm, s.idle)
+		r.retime()
 		r.endSplit(s)
 		return
 	case connector.Idle:

@@ -82,6 +82,33 @@ func TestGrowingSource(t *testing.T) {
 	equal(t, sink.Published(), want)
 }
 
+// TestTimeOfSplitsReadAtOnce: the rows of a split that is read in one go move
+// time on, unless another split waits for its turn.
+func TestTimeOfSplitsReadAtOnce(t *testing.T) {
+	c := clock.NewManual(1000)
+	src := &rttest.Source{Chunk: 100, Unbounded: true, Every: 100}
+	add := func(id string, from int64) {
+		s := src.Add(id)
+		s.Ends = true
+		s.Feed(rows(from, 5, 1)...).End()
+	}
+	add("first", 40)
+	add("second", 0)
+	j := newJob(t, tallyGraph(1, src, rttest.NewSink()), runtime.Config{Clock: c}, nil)
+	drain(t, j)
+	wm := func() int64 { return j.Metrics().Nodes[0].Watermark }
+	second := wm()
+	if last := rows(0, 5, 1)[4].Time; second != last {
+		t.Fatalf("watermark is %d behind the second split, want %d", second, last)
+	}
+	add("third", 80)
+	c.Advance(100 * time.Millisecond)
+	drain(t, j)
+	if last := rows(80, 5, 1)[4].Time; wm() != last {
+		t.Fatalf("watermark is %d behind the third split, want %d", wm(), last)
+	}
+}
+
 // TestOneAfterAnother: splits that end are open one at a time, others at once.
 func TestOneAfterAnother(t *testing.T) {
 	for _, ends := range []bool{true, false} {
