@@ -211,8 +211,19 @@ type WriterContext struct {
 	// tells the sinks of a job apart; it is the same after a restart.
 	Job, ID     string
 	Incarnation int64
-	Now         func() int64
-	Count       func(name string, n int64)
+	// Published is set if the job begins from a savepoint all of whose output
+	// was published, perhaps elsewhere: Open has nothing to finish.
+	Published bool
+	Now       func() int64
+	Count     func(name string, n int64)
+}
+
+// Finisher is a Writer that can finish what it has open although rows will
+// follow. Finish is called before the Barrier of a savepoint, whose state must
+// not depend on files that the job goes on to write.
+type Finisher interface {
+	Writer
+	Finish() error
 }
 
 // Writer writes the rows of one subtask. All calls come from one goroutine, in

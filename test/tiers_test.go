@@ -30,7 +30,7 @@ var tiers = []struct {
 	{3, []string{"fn", "internal/cast", "internal/state", "format"}},
 	{2, []string{"internal/text", "internal/datepattern"}},
 	{1, []string{"batch"}},
-	{0, []string{"types", "internal/diag", "internal/clock", "internal/sltfile", "internal/vfs", "internal/regex"}},
+	{0, []string{"types", "internal/diag", "internal/clock", "internal/sltfile", "internal/vfs", "internal/regex", "internal/control"}},
 }
 
 func tierOf(pkg string) (int, bool) {
@@ -99,7 +99,7 @@ func TestTiers(t *testing.T) {
 
 // goAllowed are the packages that start goroutines: the runtime, and the edges
 // of the process that no job runs in.
-var goAllowed = []string{"internal/runtime", "internal/cli", "bench", "connector/conformance"}
+var goAllowed = []string{"internal/runtime", "internal/cli", "internal/control", "bench", "connector/conformance"}
 
 // TestGoroutines checks that nobody else does.
 func TestGoroutines(t *testing.T) {

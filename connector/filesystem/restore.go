@@ -43,6 +43,10 @@ func (w *writer) restore(states [][]byte) error {
 
 // takeOver goes on from the state of one writer of the last run.
 func (w *writer) takeOver(s *writerState) error {
+	if w.ctx.Published {
+		// Its files may have been moved since, or be on another machine.
+		s.Done = nil
+	}
 	if err := w.publish(s.Done); err != nil {
 		return err
 	}

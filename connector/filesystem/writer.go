@@ -242,6 +242,19 @@ func (w *writer) finish(p *part) error {
 	return nil
 }
 
+// Finish implements connector.Finisher.
+func (w *writer) Finish() error {
+	if w.err != nil {
+		return w.err
+	}
+	for _, p := range w.parts() {
+		if err := w.finish(p); err != nil {
+			return w.fail(err)
+		}
+	}
+	return nil
+}
+
 // unbound is the epoch of a file that no barrier has followed yet.
 const unbound = -1
 

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,21 +45,21 @@ type Action interface{ action() }
 // The actions.
 type (
 	// Inject sends the barrier of a checkpoint into all sources; Last says that
-	// they shall send nothing behind it.
+	// they shall send nothing behind it, Savepoint that it is one.
 	Inject struct {
-		ID   int64
-		Last bool
+		ID              int64
+		Last, Savepoint bool
 	}
 	// Store writes the manifest of a checkpoint; the outcome goes to Stored.
 	Store struct {
-		ID, Time int64
-		Last     bool
-		Parts    []*Part
+		ID, Time        int64
+		Last, Savepoint bool
+		Parts           []*Part
 	}
 	// Commit tells the sinks that a checkpoint is durable.
 	Commit struct {
-		ID   int64
-		Last bool
+		ID              int64
+		Last, Savepoint bool
 	}
 	// Discard removes a checkpoint that is not needed any more.
 	Discard struct{ ID int64 }
@@ -95,27 +96,28 @@ type Coordinator struct {
 	// next is when the next periodic checkpoint may begin.
 	next     int64
 	failures int
+	// wanted is set while a savepoint waits for the checkpoint under way.
+	wanted bool
+	// quiet is set when the next checkpoint shall be the last one.
+	quiet bool
 	// closing is set when the last checkpoint is wanted, closed when it has begun.
 	closing, closed bool
 }
 
 // attempt is a checkpoint under way.
 type attempt struct {
-	id, begun int64
-	last      bool
-	parts     []*Part
-	missing   int
-	storing   bool
+	id, begun       int64
+	last, savepoint bool
+	parts           []*Part
+	missing         int
+	storing         bool
 }
 
-// New returns the coordinator of a job with the given tasks. retained are the
-// checkpoints that are kept from earlier runs, ascending.
-func New(cfg Config, tasks []string, retained []int64, now int64) *Coordinator {
-	c := &Coordinator{cfg: cfg, tasks: tasks, retained: append([]int64(nil), retained...), next: now + cfg.Interval}
-	if n := len(retained); n > 0 {
-		c.last = retained[n-1]
-	}
-	return c
+// New returns the coordinator of a job with the given tasks. last is the number
+// of the newest checkpoint of earlier runs, retained are those that are kept
+// from them until newer ones push them out, ascending.
+func New(cfg Config, tasks []string, last int64, retained []int64, now int64) *Coordinator {
+	return &Coordinator{cfg: cfg, tasks: tasks, last: last, retained: slices.Clone(retained), next: now + cfg.Interval}
 }
 
 // Due returns the time at which Tick has something to do; false if never, as
@@ -123,7 +125,7 @@ func New(cfg Config, tasks []string, retained []int64, now int64) *Coordinator {
 func (c *Coordinator) Due() (at int64, ok bool) {
 	switch {
 	case c.now == nil:
-		return c.next, c.cfg.Interval > 0 && !c.closed
+		return c.next, c.cfg.Interval > 0 && !c.closed && !c.quiet
 	case c.expires():
 		return c.now.begun + c.cfg.Timeout, true
 	}
@@ -143,7 +145,7 @@ func (c *Coordinator) Tick(now int64) []Action {
 		return nil
 	}
 	if c.now == nil {
-		return c.begin(now, false)
+		return c.begin(now)
 	}
 	return c.giveUp(now, fmt.Errorf("it took longer than %d ms; no answer from %s", c.cfg.Timeout, c.silent()))
 }
@@ -151,33 +153,71 @@ func (c *Coordinator) Tick(now int64) []Action {
 // Trigger begins a checkpoint now and returns its number, or 0 if one is under
 // way or the job is about to end.
 func (c *Coordinator) Trigger(now int64) (id int64, _ []Action) {
-	if c.now != nil || c.closing {
+	if c.now != nil || c.closing || c.quiet {
 		return 0, nil
 	}
-	actions := c.begin(now, false)
+	actions := c.begin(now)
 	return c.now.id, actions
 }
 
-// Close begins the last checkpoint of the run, as soon as none is under way:
-// all input has ended, or the job is to stop.
-func (c *Coordinator) Close(now int64) []Action {
-	c.closing = true
-	return c.closeIfIdle(now)
+// Savepoint asks for a savepoint: a checkpoint that stays until it is deleted.
+// It begins as soon as none is under way, and is the last one if the job ends
+// before that. Those who ask before it begins share it. ok is false if the last
+// checkpoint has begun already.
+func (c *Coordinator) Savepoint(now int64) (_ []Action, ok bool) {
+	if c.closed {
+		return nil, false
+	}
+	c.wanted = true
+	return c.proceed(now), true
 }
 
-func (c *Coordinator) closeIfIdle(now int64) []Action {
-	if !c.closing || c.closed || c.now != nil {
+// Forget drops a checkpoint from those that wait to be pushed out: it was
+// deleted. The newest one cannot be, nor can one under way.
+func (c *Coordinator) Forget(id int64) {
+	c.retained = slices.DeleteFunc(c.retained, func(r int64) bool { return r == id })
+}
+
+// Retain makes a savepoint one that newer checkpoints push out.
+func (c *Coordinator) Retain(id int64) {
+	if i, found := slices.BinarySearch(c.retained, id); !found {
+		c.retained = slices.Insert(c.retained, i, id)
+	}
+}
+
+// Quiet says that no checkpoint shall begin any more but the last one: the job
+// is on its way to an end that it cannot turn back from.
+func (c *Coordinator) Quiet() { c.quiet = true }
+
+// Close begins the last checkpoint of the run, as soon as none is under way:
+// all input has ended, or the job is to stop. It is a savepoint if one is
+// wanted; ok is false if that comes too late.
+func (c *Coordinator) Close(now int64, savepoint bool) (_ []Action, ok bool) {
+	if c.closed {
+		return nil, !savepoint
+	}
+	c.closing = true
+	c.wanted = c.wanted || savepoint
+	return c.proceed(now), true
+}
+
+// proceed begins what waits for the checkpoint under way.
+func (c *Coordinator) proceed(now int64) []Action {
+	if c.now != nil || c.closed || !c.closing && (!c.wanted || c.quiet) {
 		return nil
 	}
-	c.closed = true
-	return c.begin(now, true)
+	return c.begin(now)
 }
 
-func (c *Coordinator) begin(now int64, last bool) []Action {
+// begin begins a checkpoint, which is the last one if that is wanted.
+func (c *Coordinator) begin(now int64) []Action {
 	c.last++
-	c.now = &attempt{id: c.last, begun: now, last: last, parts: make([]*Part, len(c.tasks)), missing: len(c.tasks)}
+	c.now = &attempt{
+		id: c.last, begun: now, last: c.closing, savepoint: c.wanted, parts: make([]*Part, len(c.tasks)), missing: len(c.tasks),
+	}
 	c.next = now + c.cfg.Interval
-	return []Action{Inject{ID: c.last, Last: last}}
+	c.closed, c.wanted = c.closing, false
+	return []Action{Inject{ID: c.last, Last: c.now.last, Savepoint: c.now.savepoint}}
 }
 
 // Ack takes in the part of one task.
@@ -191,7 +231,7 @@ func (c *Coordinator) Ack(now, id int64, p *Part) []Action {
 		return nil
 	}
 	a.storing = true
-	return []Action{Store{ID: id, Time: a.begun, Last: a.last, Parts: a.parts}}
+	return []Action{Store{ID: id, Time: a.begun, Last: a.last, Savepoint: a.savepoint, Parts: a.parts}}
 }
 
 // Decline takes in that a task could not save its part.
@@ -211,13 +251,15 @@ func (c *Coordinator) Stored(now, id int64, err error) []Action {
 	}
 	c.now, c.failures = nil, 0
 	c.next = max(c.next, now+c.cfg.MinPause)
-	c.retained = append(c.retained, id)
-	actions := []Action{Commit{ID: id, Last: a.last}}
+	if !a.savepoint {
+		c.retained = append(c.retained, id)
+	}
+	actions := []Action{Commit{ID: id, Last: a.last, Savepoint: a.savepoint}}
 	for len(c.retained) > max(c.cfg.Retained, 1) {
 		actions = append(actions, Discard{c.retained[0]})
 		c.retained = c.retained[1:]
 	}
-	return append(actions, c.closeIfIdle(now)...)
+	return append(actions, c.proceed(now)...)
 }
 
 func (c *Coordinator) giveUp(now int64, why error) []Action {
@@ -234,7 +276,7 @@ func (c *Coordinator) giveUp(now int64, why error) []Action {
 	if c.failures++; c.failures > c.cfg.Tolerable || a.last {
 		return append(actions, Fail{err})
 	}
-	return append(append(actions, Failed{a.id, err}), c.closeIfIdle(now)...)
+	return append(append(actions, Failed{a.id, err}), c.proceed(now)...)
 }
 
 // silent names the tasks that have not answered.

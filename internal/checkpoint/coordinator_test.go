@@ -90,10 +90,67 @@ func TestCoordinator(t *testing.T) {
 			ack 1 1 a -> release a
 			ack 1 1 b ->
 			ack 1 1 c -> store 1 begun 1`},
+		{"a savepoint stays", Config{Retained: 1}, `
+			savepoint 1 -> inject 1 savepoint
+			all 2 1 -> store 1 begun 1 savepoint
+			stored 3 1 -> commit 1 savepoint
+			trigger 4 2 -> inject 2
+			all 4 2 -> store 2 begun 4
+			stored 4 2 -> commit 2
+			trigger 5 3 -> inject 3
+			all 5 3 -> store 3 begun 5
+			stored 5 3 -> commit 3, discard 2`},
+		{"a savepoint waits its turn", Config{Interval: 10, Retained: 1}, `
+			tick 10 -> inject 1
+			savepoint 11 ->
+			savepoint 11 ->
+			all 12 1 -> store 1 begun 10
+			stored 12 1 -> commit 1, inject 2 savepoint
+			all 13 2 -> store 2 begun 12 savepoint
+			stored 13 2 -> commit 2 savepoint
+			tick 22 -> inject 3`},
+		{"the last one is a savepoint", Config{Interval: 10, Retained: 1}, `
+			tick 10 -> inject 1
+			savepoint 11 ->
+			close 11 ->
+			all 12 1 -> store 1 begun 10
+			stored 12 1 -> commit 1, inject 2 last savepoint
+			savepoint 12 -> refused
+			all 13 2 -> store 2 begun 12 savepoint
+			stored 13 2 -> commit 2 last savepoint`},
+		{"stopped with a savepoint", Config{Interval: 10, Retained: 1}, `
+			close 3 savepoint -> inject 1 last savepoint
+			all 4 1 -> store 1 begun 3 savepoint
+			stored 4 1 -> commit 1 last savepoint`},
+		{"drained", Config{Interval: 10, Retained: 1}, `
+			tick 10 -> inject 1
+			quiet ->
+			all 11 1 -> store 1 begun 10
+			savepoint 11 ->
+			stored 12 1 -> commit 1
+			tick 20 ->
+			trigger 21 0 ->
+			close 22 -> inject 2 last savepoint`},
+		{"a savepoint that fails", Config{Tolerable: 1}, `
+			savepoint 1 -> inject 1 savepoint
+			decline 2 1 b -> failed 1: checkpoint 1 failed: b: full
+			trigger 3 2 -> inject 2`},
+		{"deleted and let go", Config{Retained: 1}, `
+			savepoint 1 -> inject 1 savepoint
+			all 1 1 -> store 1 begun 1 savepoint
+			stored 1 1 -> commit 1 savepoint
+			trigger 2 2 -> inject 2
+			all 2 2 -> store 2 begun 2
+			stored 2 2 -> commit 2
+			forget 2 ->
+			retain 1 ->
+			trigger 3 3 -> inject 3
+			all 3 3 -> store 3 begun 3
+			stored 3 3 -> commit 3, discard 1`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := New(tt.cfg, []string{"a", "b", "c"}, nil, 0)
+			c := New(tt.cfg, []string{"a", "b", "c"}, 0, nil, 0)
 			for line := range strings.Lines(strings.TrimSpace(tt.script)) {
 				in, want, _ := strings.Cut(strings.TrimSpace(line), "->")
 				if got := showActions(input(t, c, in)); got != strings.TrimSpace(want) {
@@ -123,7 +180,23 @@ func input(t *testing.T, c *Coordinator, line string) (actions []Action) {
 		}
 		return actions
 	case "close":
-		return c.Close(num(1))
+		actions, _ := c.Close(num(1), f[len(f)-1] == "savepoint")
+		return actions
+	case "quiet":
+		c.Quiet()
+		return nil
+	case "savepoint":
+		actions, ok := c.Savepoint(num(1))
+		if !ok {
+			actions = append(actions, refused{})
+		}
+		return actions
+	case "forget":
+		c.Forget(num(1))
+		return nil
+	case "retain":
+		c.Retain(num(1))
+		return nil
 	case "ack":
 		return c.Ack(num(1), num(2), &Part{Task: int(f[3][0] - 'a')})
 	case "all":
@@ -142,22 +215,30 @@ func input(t *testing.T, c *Coordinator, line string) (actions []Action) {
 	return nil
 }
 
+// refused stands for the answer that no savepoint can be taken.
+type refused struct{ Action }
+
 func showActions(actions []Action) string {
 	var out []string
-	last := func(s string, last bool) string {
+	marked := func(s string, last, savepoint bool) string {
 		if last {
-			return s + " last"
+			s += " last"
+		}
+		if savepoint {
+			s += " savepoint"
 		}
 		return s
 	}
 	for _, a := range actions {
 		switch a := a.(type) {
 		case Inject:
-			out = append(out, last(fmt.Sprint("inject ", a.ID), a.Last))
+			out = append(out, marked(fmt.Sprint("inject ", a.ID), a.Last, a.Savepoint))
 		case Store:
-			out = append(out, fmt.Sprintf("store %d begun %d", a.ID, a.Time))
+			out = append(out, marked(fmt.Sprintf("store %d begun %d", a.ID, a.Time), false, a.Savepoint))
 		case Commit:
-			out = append(out, last(fmt.Sprint("commit ", a.ID), a.Last))
+			out = append(out, marked(fmt.Sprint("commit ", a.ID), a.Last, a.Savepoint))
+		case refused:
+			out = append(out, "refused")
 		case Discard:
 			out = append(out, fmt.Sprint("discard ", a.ID))
 		case Release:
@@ -172,7 +253,7 @@ func showActions(actions []Action) string {
 }
 
 func TestCoordinatorGoesOnBehindRetained(t *testing.T) {
-	c := New(Config{Retained: 1}, []string{"a", "b", "c"}, []int64{4, 7}, 0)
+	c := New(Config{Retained: 1}, []string{"a", "b", "c"}, 7, []int64{4, 7}, 0)
 	if id, _ := c.Trigger(1); id != 8 {
 		t.Fatalf("first checkpoint after 7 is %d", id)
 	}
@@ -183,7 +264,7 @@ func TestCoordinatorGoesOnBehindRetained(t *testing.T) {
 }
 
 func TestDue(t *testing.T) {
-	c := New(Config{Interval: 10, Timeout: 4}, []string{"a"}, nil, 0)
+	c := New(Config{Interval: 10, Timeout: 4}, []string{"a"}, 0, nil, 0)
 	want := func(at int64, ok bool) {
 		t.Helper()
 		if gotAt, gotOK := c.Due(); gotOK != ok || ok && gotAt != at {
@@ -197,6 +278,6 @@ func TestDue(t *testing.T) {
 	want(0, false)
 	c.Stored(12, 1, nil)
 	want(20, true)
-	c.Close(13)
+	c.Close(13, false)
 	want(0, false)
 }

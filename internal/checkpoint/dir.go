@@ -231,6 +231,34 @@ func (d *Dir) Put(m *Manifest) error {
 	return vfs.WriteFile(d.fs, d.fs.PathJoin(d.path, latestName), fmt.Appendln(nil, m.ID))
 }
 
+// Ordinary returns the numbers of the checkpoints that are no savepoints,
+// ascending.
+func (d *Dir) Ordinary() []int64 {
+	return slices.DeleteFunc(d.Retained(), func(id int64) bool { return d.manifests[id].Savepoint })
+}
+
+// Get returns a checkpoint; nil if there is no such.
+func (d *Dir) Get(id int64) *Manifest { return d.manifests[id] }
+
+// Retain makes an ordinary checkpoint of a savepoint.
+func (d *Dir) Retain(id int64) error {
+	m := d.manifests[id]
+	if m == nil || !m.Savepoint {
+		return nil
+	}
+	ordinary := *m
+	ordinary.Savepoint = false
+	data, err := ordinary.Encode()
+	if err != nil {
+		return err
+	}
+	if err := vfs.WriteFile(d.fs, d.manifest(id), data); err != nil {
+		return err
+	}
+	d.manifests[id] = &ordinary
+	return nil
+}
+
 // Discard removes a checkpoint, and the files that no other one needs.
 func (d *Dir) Discard(id int64) error {
 	m := d.manifests[id]

@@ -38,8 +38,16 @@ type Manifest struct {
 	// Plan is the fingerprint of the graph.
 	Plan string `json:"plan"`
 	// Finished is set for the last checkpoint of a job whose input has ended.
-	Finished bool   `json:"finished,omitempty"`
-	Nodes    []Node `json:"nodes"`
+	Finished bool `json:"finished,omitempty"`
+	// Savepoint is set for a checkpoint that stays until it is deleted.
+	Savepoint bool `json:"savepoint,omitempty"`
+	// Published is set for a copy that was made when the sinks had published
+	// all that belongs to the checkpoint.
+	Published bool `json:"published,omitempty"`
+	// Drained is set if the job was told that its input had ended, although it
+	// had not: windows are closed that have rows to come.
+	Drained bool   `json:"drained,omitempty"`
+	Nodes   []Node `json:"nodes"`
 }
 
 // Node is the part of one node of the graph.
@@ -146,6 +154,13 @@ func (n *Node) count(c Counter) {
 	n.Counters[i].N += c.N
 }
 
+// Size is the length of all state files of the checkpoint.
+func (m *Manifest) Size() int64 {
+	var n int64
+	m.files(func(f state.FileInfo) { n += f.Length })
+	return n
+}
+
 // files calls f with each file that the checkpoint needs.
 func (m *Manifest) files(f func(state.FileInfo)) {
 	for _, n := range m.Nodes {
@@ -235,8 +250,13 @@ func missing(name, why string) error {
 func (m *Manifest) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "checkpoint %d of job %s, incarnation %d", m.ID, m.Job, m.Incarnation)
-	if m.Finished {
-		b.WriteString(", finished")
+	for _, mark := range []struct {
+		set  bool
+		text string
+	}{{m.Savepoint, "savepoint"}, {m.Published, "published"}, {m.Drained, "drained"}, {m.Finished, "finished"}} {
+		if mark.set {
+			b.WriteString(", " + mark.text)
+		}
 	}
 	b.WriteByte('\n')
 	for i := range m.Nodes {

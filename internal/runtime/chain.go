@@ -30,7 +30,10 @@ const (
 type event struct {
 	kind eventKind
 	// flag is idle for evIdle, last for evBarrier.
-	flag  bool
+	flag bool
+	// savepoint is set for the barrier of one.
+	savepoint bool
+
 	in    int
 	batch *batch.Batch
 	n     int64
@@ -41,9 +44,9 @@ type tail interface {
 	leave(ev event)
 	leaveSide(tag string, b *batch.Batch)
 	full() bool
-	// passed is called when the rows before barrier n have gone through stage
-	// s, and nothing behind it has: the moment of its snapshot.
-	passed(s *stage, n int64, last bool) error
+	// passed is called when the rows before a barrier have gone through stage s,
+	// and nothing behind it has: the moment of its snapshot.
+	passed(s *stage, barrier event) error
 }
 
 // chain is a row of stages that run in one task: what one emits, the next
@@ -222,7 +225,7 @@ func (s *stage) pass(ev event) {
 		}
 		s.out = ev.n
 	case evBarrier:
-		if err := c.tail.passed(s, ev.n, ev.flag); err != nil {
+		if err := c.tail.passed(s, ev); err != nil {
 			c.fail(s, err)
 			return
 		}

@@ -27,6 +27,8 @@ type item struct {
 	kind itemKind
 	// last is set for the last barrier of all.
 	last bool
+	// savepoint is set for the barrier of one.
+	savepoint bool
 	// idle is that of itemTime.
 	idle  bool
 	batch *batch.Batch

@@ -16,12 +16,16 @@ type control struct {
 	coord *checkpoint.Coordinator
 	// readers is the number of source tasks whose input has not ended.
 	readers int
-	// finished is set when all input has ended.
-	finished atomic.Bool
+	// finished is set when all input has ended, drained if that is only because
+	// the job was told so.
+	finished, drained atomic.Bool
+	saving            savepoints
 
 	mu      sync.Mutex
 	notices []notice
-	sleep   chan struct{}
+	// deaf is set when nothing looks at notices any more.
+	deaf  bool
+	sleep chan struct{}
 }
 
 // notice is something that happened in the job.
@@ -32,6 +36,7 @@ type notice struct {
 	part  *checkpoint.Part
 	snaps []nodeSnapshot
 	err   error
+	ask   *ask
 }
 
 type noticeKind uint8
@@ -45,11 +50,18 @@ const (
 	noticeSourceEnded
 	// noticeStop: the job shall stop behind one more checkpoint.
 	noticeStop
+	// noticeDrain: the sources shall end, and with them the job.
+	noticeDrain
+	// noticeAsk: somebody wants a savepoint, or something done with one.
+	noticeAsk
+	// noticePublished: a sink has published what belongs to checkpoint id.
+	noticePublished
 )
 
 // start makes the coordinator, behind the checkpoints that are kept.
-func (c *control) start(j *Job, from *checkpoint.Manifest) {
-	c.job, c.sleep = j, make(chan struct{}, 1)
+func (c *control) start(from *checkpoint.Manifest) {
+	j := c.job
+	c.sleep = make(chan struct{}, 1)
 	names := make([]string, len(j.tasks))
 	for i, t := range j.tasks {
 		names[i] = t.name
@@ -57,31 +69,38 @@ func (c *control) start(j *Job, from *checkpoint.Manifest) {
 			c.readers++
 		}
 	}
+	var last int64
 	var retained []int64
 	cfg := j.cfg.Checkpoint
 	if j.data != nil {
-		retained = j.data.dir.Retained()
+		retained = j.data.dir.Ordinary()
 	} else {
 		// There is nothing to go back to, so only the last barrier matters,
 		// at which sinks finish their work.
 		cfg = checkpoint.Config{Retained: 1}
 	}
-	c.coord = checkpoint.New(cfg, names, retained, j.cfg.Clock.Now())
 	if from != nil {
+		last = from.ID
 		j.lastCheckpoint.Store(from.ID)
 		j.lastCheckpointTime.Store(from.Time)
 	}
+	c.coord = checkpoint.New(cfg, names, last, retained, j.cfg.Clock.Now())
 }
 
-// tell adds a notice, from any goroutine.
-func (c *control) tell(n notice) {
+// tell adds a notice, from any goroutine. It reports whether anybody will look
+// at it: nobody does once the job is closed.
+func (c *control) tell(n notice) bool {
 	c.mu.Lock()
-	c.notices = append(c.notices, n)
+	deaf := c.deaf
+	if !deaf {
+		c.notices = append(c.notices, n)
+	}
 	c.mu.Unlock()
 	select {
 	case c.sleep <- struct{}{}:
 	default:
 	}
+	return !deaf
 }
 
 func (c *control) next() (notice, bool) {
@@ -139,14 +158,28 @@ func (c *control) step() (progress bool) {
 			c.do(c.coord.Ack(now, n.id, n.part))
 		}
 	case noticeStop:
-		c.do(c.coord.Close(now))
+		if !c.drained.Load() {
+			c.close(now)
+		}
 	case noticeSourceEnded:
 		if c.readers--; c.readers == 0 {
 			c.finished.Store(true)
-			c.do(c.coord.Close(now))
+			c.close(now)
 		}
+	case noticeDrain:
+		c.drain()
+	case noticeAsk:
+		c.answer(now, n.ask)
+	case noticePublished:
+		c.saving.published(n.id)
 	}
 	return true
+}
+
+// close begins the last checkpoint.
+func (c *control) close(now int64) {
+	actions, _ := c.coord.Close(now, false)
+	c.do(actions)
 }
 
 // due is when step has something to do even if nothing happens.
@@ -164,20 +197,19 @@ func (c *control) do(actions []checkpoint.Action) {
 		actions = actions[1:]
 		switch a := a.(type) {
 		case checkpoint.Inject:
+			if a.Savepoint {
+				c.saving.begin(a.ID)
+			}
 			for _, t := range c.job.tasks {
 				if t.reader != nil {
-					t.post(letter{kind: letterBarrier, id: a.ID, last: a.Last})
+					t.post(letter{kind: letterBarrier, id: a.ID, last: a.Last, savepoint: a.Savepoint})
 				}
 			}
 		case checkpoint.Store:
 			err := c.store(a)
 			actions = append(c.coord.Stored(c.job.cfg.Clock.Now(), a.ID, err), actions...)
 		case checkpoint.Commit:
-			for _, t := range c.job.tasks {
-				if t.sink != nil {
-					t.post(letter{kind: letterCommitted, id: a.ID, last: a.Last})
-				}
-			}
+			c.commit(a)
 		case checkpoint.Discard:
 			if err := c.job.data.discard(a.ID); err != nil {
 				c.job.cfg.Log(fmt.Sprintf("checkpoint %d could not be removed: %v", a.ID, err))
@@ -187,9 +219,24 @@ func (c *control) do(actions []checkpoint.Action) {
 		case checkpoint.Failed:
 			c.job.failedCheckpoints.Add(1)
 			c.job.cfg.Log(a.Err.Error())
+			c.saving.fail(a.ID, a.Err)
 		case checkpoint.Fail:
 			c.job.fail(&Error{Err: a.Err})
 		}
+	}
+}
+
+// commit tells the sinks that a checkpoint is durable.
+func (c *control) commit(a checkpoint.Commit) {
+	sinks := 0
+	for _, t := range c.job.tasks {
+		if t.sink != nil {
+			sinks++
+			t.post(letter{kind: letterCommitted, id: a.ID, last: a.Last, savepoint: a.Savepoint})
+		}
+	}
+	if a.Savepoint {
+		c.saving.commit(a.ID, sinks)
 	}
 }
 
@@ -201,7 +248,11 @@ func (c *control) store(a checkpoint.Store) error {
 	}
 	m := &checkpoint.Manifest{
 		Job: j.cfg.Job, JobID: j.data.meta.ID, ID: a.ID, Incarnation: j.data.meta.Incarnation, Time: a.Time,
-		Plan: j.graph.Fingerprint(), Finished: a.Last && c.finished.Load(),
+		Plan: j.graph.Fingerprint(), Savepoint: a.Savepoint,
+	}
+	if a.Last && c.finished.Load() {
+		m.Drained = c.drained.Load()
+		m.Finished = !m.Drained
 	}
 	for _, n := range j.graph.Nodes {
 		m.Nodes = append(m.Nodes, checkpoint.Node{ID: n.ID, Name: n.Name, Subtasks: make([]checkpoint.Subtask, n.Parallelism)})

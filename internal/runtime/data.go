@@ -229,6 +229,17 @@ func (d *Data) begin() error {
 	return vfs.WriteFile(d.fs, d.file("job"), checkpoint.Seal(metaMagic, append(body, '\n')))
 }
 
+// Delete removes a checkpoint, but not the newest one: the job goes on from it.
+func (d *Data) Delete(id int64) error {
+	switch m := d.dir.Latest(); {
+	case d.dir.Get(id) == nil:
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s has no checkpoint %d", d.meta.Job, id)}
+	case m.ID == id:
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("checkpoint %d is the newest one of job %s, which goes on from it; it is not deleted", id, d.meta.Job)}
+	}
+	return d.dir.Discard(id)
+}
+
 func (d *Data) discard(id int64) error { return d.dir.Discard(id) }
 
 // stateDir is where an instance keeps its tables while it runs.

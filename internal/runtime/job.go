@@ -67,12 +67,16 @@ func NewJob(g *graph.Graph, cfg Config, data *Data) (*Job, error) {
 		graph: g, cfg: cfg.Defaults(), data: data, restored: from != nil,
 		over: make(chan struct{}), stats: map[*graph.Node][]*stats{},
 	}
+	j.control.job = j
+	if err := j.cfg.fitQueues(g); err != nil {
+		return nil, err
+	}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	b := builder{job: j, from: from, chains: map[*graph.Node][]*task{}}
 	if err := b.build(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	j.control.start(j, from)
+	j.control.start(from)
 	for _, d := range j.sources {
 		if err := d.restore(from); err != nil {
 			return nil, errors.Join(err, j.Close())
@@ -116,6 +120,10 @@ func (b *builder) build() error {
 func (b *builder) check() error {
 	if b.from == nil {
 		return nil
+	}
+	if b.from.Drained {
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s was drained with checkpoint %d: its windows were closed as if the input had ended, so it cannot go on; "+
+			"begin from an earlier savepoint, or start anew with --fresh", b.from.Job, b.from.ID)}
 	}
 	ids := map[string]bool{}
 	for _, n := range b.job.graph.Nodes {
@@ -213,21 +221,25 @@ func (t *task) addStage(n *graph.Node, st *stats) *stage {
 		Now: t.clock, TimerAt: func(ms int64) { t.at(s, ms) }, Count: st.count, Sample: st.sample,
 	}
 	if n.New != nil {
-		s.store = t.job.store(name, n, t.subtask)
+		s.store = t.job.store(name, n, t.subtask, t.wake)
 		s.ctx.State = s.store
 	}
 	t.chain.stages = append(t.chain.stages, s)
 	return s
 }
 
-// store returns the place for an instance's tables.
-func (j *Job) store(name string, n *graph.Node, subtask int) *store {
+// store returns the place for an instance's tables. wake wakes its task.
+func (j *Job) store(name string, n *graph.Node, subtask int, wake func()) *store {
 	c := state.Config{
 		Name: name, Subtask: subtask, Parallelism: n.Parallelism,
-		Backend: j.cfg.State.Backend, MaxRows: j.cfg.State.MaxRows, MaxBytes: j.cfg.State.MaxBytes,
+		Backend: j.cfg.State.Backend, MaxRows: j.cfg.State.MaxRows, Budget: j.cfg.State.Budget, Wake: wake,
 	}
-	if j.data != nil {
+	switch {
+	case j.data != nil:
 		c.FS, c.Dir = j.data.fs, j.data.stateDir(j.index(n), subtask)
+	case c.Backend == state.Disk && c.Budget != nil:
+		c.FS, c.Dir = scratch()
+		c.Scratch = true
 	}
 	return &store{cfg: c}
 }
@@ -304,6 +316,9 @@ func (b *builder) openStage(t *task, s *stage) (err error) {
 	}
 	if j.data != nil {
 		c.Incarnation = j.data.meta.Incarnation
+	}
+	if b.from != nil {
+		c.Published = b.from.Published
 	}
 	s.writer, err = s.node.Sink.Sink.Open(c, b.sinkStates(s.node, t.subtask))
 	return err
@@ -401,8 +416,9 @@ func (j *Job) ended(*task) {
 // processed, or it was stopped, and the last checkpoint was committed.
 func (j *Job) Over() bool { return j.running.Load() == 0 }
 
-// Finished reports whether all input has ended.
-func (j *Job) Finished() bool { return j.control.finished.Load() }
+// Finished reports whether all input has ended. That of a job that was drained
+// has not.
+func (j *Job) Finished() bool { return j.control.finished.Load() && !j.control.drained.Load() }
 
 // spawn runs f on a goroutine of its own; an error or a panic fails the job.
 func (j *Job) spawn(wg *sync.WaitGroup, f func() error, wrap func(error) *Error) {
@@ -453,6 +469,7 @@ func (j *Job) Close() error {
 	j.closed = true
 	j.cancel()
 	j.await()
+	j.control.end()
 	var errs []error
 	for _, t := range j.tasks {
 		errs = append(errs, t.close())

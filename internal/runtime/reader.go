@@ -21,8 +21,10 @@ type reader struct {
 	open []*split
 	// queue are the splits that end and wait for their turn.
 	queue []*split
-	// done are the splits that have ended.
+	// done are the splits that have ended, left those that were given up when
+	// the job was drained.
 	done []*split
+	left []checkpoint.Split
 	// begun are the files of the splits that were opened; sequels counts the
 	// waiting splits of other files that are not the first of theirs.
 	begun   map[int64]bool
@@ -113,6 +115,9 @@ func (r *reader) begin(file int64) {
 
 // assign takes over splits in the order in which they were found.
 func (r *reader) assign(splits []*split, last bool) {
+	if r.ended {
+		return // the job was drained
+	}
 	r.more = !last
 	bounded := r.node.Source.Source.Bounded()
 	for _, s := range splits {
@@ -401,20 +406,44 @@ func (r *reader) save() checkpoint.NodePart {
 	for _, s := range r.done {
 		p.Splits = append(p.Splits, checkpoint.Split{ID: s.ID, Seq: s.seq, File: s.file, Reader: p.Index, Done: true})
 	}
+	p.Splits = append(append(p.Splits, r.left...), r.saveSplits()...)
+	return p
+}
+
+// saveSplits returns what a checkpoint holds of the splits that are being read
+// and of those that wait for that.
+func (r *reader) saveSplits() (out []checkpoint.Split) {
 	for _, s := range r.open {
-		out := s.save(p.Index)
+		c := s.save(r.task.subtask)
 		t := r.time.inputs[s.input]
-		out.Opened, out.Watermark, out.Held, out.Idle, out.Behind = true, s.wm, s.held, t.idle, t.behind
-		p.Splits = append(p.Splits, out)
+		c.Opened, c.Watermark, c.Held, c.Idle, c.Behind = true, s.wm, s.held, t.idle, t.behind
+		out = append(out, c)
 	}
 	for _, s := range r.queue {
-		out := s.save(p.Index)
+		c := s.save(r.task.subtask)
 		if t := s.restored; t != nil {
-			out.Opened, out.Watermark, out.Held, out.Idle, out.Behind = true, t.wm, s.held, t.idle, t.behind
+			c.Opened, c.Watermark, c.Held, c.Idle, c.Behind = true, t.wm, s.held, t.idle, t.behind
 		}
-		p.Splits = append(p.Splits, out)
+		out = append(out, c)
 	}
-	return p
+	return out
+}
+
+// drain sends the end on, as if the input had ended where the reader is.
+func (r *reader) drain() {
+	if r.ended || r.stopped {
+		return
+	}
+	r.left = r.saveSplits()
+	if err := r.close(); err != nil {
+		r.fail(err)
+		return
+	}
+	for _, s := range r.open {
+		r.time.end(s.input)
+	}
+	r.open, r.queue, r.time.hold, r.more = nil, nil, 0, false
+	r.endIfDone()
 }
 
 func (s *split) save(reader int) checkpoint.Split {

@@ -44,16 +44,21 @@ func Run(ctx context.Context, g *graph.Graph, cfg Config, data *Data) error {
 // Stop makes Run return behind one more checkpoint. It may be called from any
 // goroutine, and more than once.
 func (r *Runner) Stop() {
+	if r.halt() {
+		r.tell(notice{kind: noticeStop})
+	}
+}
+
+// halt makes this attempt the last one; false if that was said before.
+func (r *Runner) halt() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped {
-		return
+		return false
 	}
 	r.stopped = true
 	close(r.stop)
-	if r.job != nil {
-		r.job.Stop()
-	}
+	return true
 }
 
 // Metrics returns the figures of the current attempt.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/op"
 )
@@ -96,10 +97,12 @@ type input struct {
 
 // letter is a message from the job to a task, outside of the data.
 type letter struct {
-	kind   letterKind
-	id     int64
-	last   bool
-	splits []*split
+	kind letterKind
+	id   int64
+	last bool
+	// savepoint is that of a barrier or a commit.
+	savepoint bool
+	splits    []*split
 }
 
 type letterKind uint8
@@ -111,6 +114,8 @@ const (
 	letterCommitted
 	// letterSplits brings new splits to a source; last: there will be no more.
 	letterSplits
+	// letterDrain tells a source that its input has ended.
+	letterDrain
 )
 
 // mailbox holds the letters that a task has not read.
@@ -271,7 +276,9 @@ func (t *task) start() {
 func (t *task) read(l letter) {
 	switch l.kind {
 	case letterBarrier:
-		t.begin(l.id, l.last)
+		t.begin(l.id, l.last, l.savepoint)
+	case letterDrain:
+		t.reader.drain()
 	case letterSplits:
 		t.reader.assign(l.splits, l.last)
 	case letterCommitted:
@@ -279,6 +286,9 @@ func (t *task) read(l letter) {
 		if err := t.sink.writer.Committed(l.id); err != nil {
 			t.chain.fail(t.sink, err)
 			return
+		}
+		if l.savepoint {
+			t.job.control.tell(notice{kind: noticePublished, id: l.id})
 		}
 		if l.last {
 			t.done = true
@@ -389,28 +399,28 @@ func (t *task) align(in *input, it item) {
 	for _, in := range t.inputs {
 		in.aligned = false
 	}
-	t.begin(it.n, it.last)
+	t.begin(it.n, it.last, it.savepoint)
 }
 
 // begin lets a barrier pass through the chain.
-func (t *task) begin(id int64, last bool) {
+func (t *task) begin(id int64, last, savepoint bool) {
 	t.part = &checkpoint.Part{Task: t.id}
 	if t.reader != nil {
 		t.part.Nodes = append(t.part.Nodes, t.reader.save())
 		t.reader.stopped = last
 	}
-	t.chain.deliver(0, event{kind: evBarrier, n: id, flag: last})
+	t.chain.deliver(0, event{kind: evBarrier, n: id, flag: last, savepoint: savepoint})
 }
 
 // passed implements tail.
-func (t *task) passed(s *stage, id int64, last bool) error {
+func (t *task) passed(s *stage, barrier event) error {
 	if s.node.Source != nil {
 		return nil // what a source keeps is with its reader
 	}
 	p := checkpoint.NodePart{Node: s.node.ID, Index: t.subtask, Counters: s.stats.counts()}
 	p.Watermark, p.Ended = s.in, slices.Clone(s.ended)
 	if s.writer != nil {
-		state, err := s.writer.Barrier(id, last)
+		state, err := s.save(barrier)
 		if err != nil {
 			return err
 		}
@@ -420,11 +430,21 @@ func (t *task) passed(s *stage, id int64, last bool) error {
 	if s.store == nil {
 		return nil
 	}
-	snap, err := s.store.snapshot(id)
+	snap, err := s.store.snapshot(barrier.n)
 	if snap != nil {
 		t.snaps = append(t.snaps, nodeSnapshot{snap, len(t.part.Nodes) - 1})
 	}
 	return err
+}
+
+// save lets a writer save what it needs to go on from a barrier.
+func (s *stage) save(barrier event) ([]byte, error) {
+	if f, ok := s.writer.(connector.Finisher); ok && barrier.savepoint {
+		if err := f.Finish(); err != nil {
+			return nil, err
+		}
+	}
+	return s.writer.Barrier(barrier.n, barrier.flag)
 }
 
 // leave implements tail.
@@ -447,7 +467,7 @@ func (t *task) leave(ev event) {
 	case evEnd:
 		t.broadcast(item{kind: itemEnd})
 	case evBarrier:
-		t.broadcast(item{kind: itemBarrier, n: ev.n, last: ev.flag})
+		t.broadcast(item{kind: itemBarrier, n: ev.n, last: ev.flag, savepoint: ev.savepoint})
 		part, snaps := t.part, t.snaps
 		t.part, t.snaps = nil, nil
 		if ev.flag && t.sink == nil {
