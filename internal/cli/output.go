@@ -89,7 +89,7 @@ func (r *resultWriter) Write(b *batch.Batch) error {
 	return err
 }
 
-func (r *resultWriter) stopPatience() {
+func (r *result) stopPatience() {
 	if r.patience != nil {
 		r.patience.Stop()
 		r.patience = nil
@@ -99,8 +99,13 @@ func (r *resultWriter) stopPatience() {
 // impatient prints rows that waited long enough. It runs on a goroutine of its
 // timer; a write that fails will fail again for the next rows.
 func (r *result) impatient() {
-	defer func() { _ = recover() }()
-	_ = r.finish()
+	guarded(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.patience != nil {
+			_ = r.flush()
+		}
+	})
 }
 
 // Barrier implements connector.Writer.
@@ -116,6 +121,11 @@ func (r *resultWriter) Close() error { return nil }
 func (r *result) finish() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.flush()
+}
+
+func (r *result) flush() error {
+	r.stopPatience()
 	var buf bytes.Buffer
 	r.printer.flush(&buf)
 	_, err := r.w.Write(buf.Bytes())
