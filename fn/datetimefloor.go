@@ -7,7 +7,8 @@ import (
 )
 
 // bindFloorTime is the Bind of FLOOR(x TO unit), and of CEIL with up set.
-// CEIL gives the first beginning of a unit that is not before x.
+// CEIL gives the first beginning of a unit that is not before x; of a DATE and a
+// TIME to DAY see stay.
 func bindFloorTime(up bool) func(*Call) (*Bound, error) {
 	return func(c *Call) (*Bound, error) {
 		if err := c.Arity(2, 2); err != nil {
@@ -20,20 +21,36 @@ func bindFloorTime(up bool) func(*Call) (*Bound, error) {
 		unit := c.Args[1].Symbol
 		size, fixed := fixedUnits[unit]
 		of := calendarUnits[unit]
-		if !fixed && of == nil || t.Kind == types.Time && (!fixed || size > text.MsPerHour) {
+		if !fixed && of == nil || t.Kind == types.Time && !fixed {
 			return nil, Argf(1, "%s of a %s has no unit %s", c.Def.Name, t.WithNull(true), orValue(unit))
 		}
 		b := &Bound{Params: []types.Type{{}, {}}, Result: c.Strict(t)}
 		zone := c.zoneOf(t)
-		if fixed {
+		switch {
+		case unit == "DAY" && !t.IsTimestamp():
+			b.Kernel = floorKernel(b.Result, zone, stay(t, up), up, false)
+		case fixed:
 			f := func(ms int64) int64 { return floorFixed(ms, up, size) }
 			b.Kernel = floorKernel(b.Result, zone, f, up, size <= text.MsPerHour)
-		} else {
+		default:
 			units := &calendar{unit: of, up: up}
 			b.Kernel = floorKernel(b.Result, zone, units.floor, up, false)
 		}
 		return b, nil
 	}
+}
+
+// stay is FLOOR, or CEIL with up set, of a DATE or a TIME to DAY: FLOOR keeps it,
+// CEIL makes a day of it the next one, and adds a millisecond to a time, as Flink
+// does.
+func stay(t types.Type, up bool) func(ms int64) int64 {
+	switch {
+	case !up:
+		return func(ms int64) int64 { return ms }
+	case t.Kind == types.Date:
+		return func(ms int64) int64 { return ms + text.MsPerDay }
+	}
+	return func(ms int64) int64 { return int64(text.TruncateTime(int32(ms+1), int(t.Precision))) }
 }
 
 func orValue(unit string) string {

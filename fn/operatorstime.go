@@ -182,21 +182,29 @@ func millisOf(v batch.Vector, t types.Type) func(i int) int64 {
 	return func(i int) int64 { return values[i] }
 }
 
-// monthsBetween counts the whole months from y to x.
+// monthsBetween counts the whole months from y to x by the days, as Flink does;
+// the times of day count only where the days are whole months apart, and then
+// always for the earlier month.
 func monthsBetween(x, y int64) int32 {
-	if x < y {
-		return -monthsBetween(y, x)
-	}
 	dx, tx := text.SplitDay(x)
 	dy, ty := text.SplitDay(y)
-	yearX, monthX, _ := text.CivilFromDays(dx)
-	yearY, monthY, _ := text.CivilFromDays(dy)
-	months := (yearX-yearY)*12 + monthX - monthY
-	if text.AddMonths(dy, months) > dx {
-		months--
-	}
-	if months > 0 && text.AddMonths(dy, months) == dx && tx < ty {
+	months := wholeMonths(dx, dy)
+	if tx < ty && text.AddMonths(dy, months) == dx {
 		months--
 	}
 	return int32(months)
+}
+
+// wholeMonths counts the whole months between two days.
+func wholeMonths(x, y int) int {
+	if x < y {
+		return -wholeMonths(y, x)
+	}
+	yearX, monthX, _ := text.CivilFromDays(x)
+	yearY, monthY, _ := text.CivilFromDays(y)
+	months := (yearX-yearY)*12 + monthX - monthY
+	if text.AddMonths(y, months) > x {
+		months--
+	}
+	return months
 }
