@@ -15,33 +15,154 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// Tumble cuts time into windows of one size that do not overlap.
-type Tumble struct {
-	// Size and Offset in ms; Size is positive.
-	Size, Offset int64
+// Kind is a way to cut time.
+type Kind uint8
+
+// The kinds of windows. Session windows have no grid: they follow the rows.
+const (
+	Tumble Kind = iota
+	Hop
+	Cumulate
+	Session
+)
+
+// Assigner cuts time into windows. All of its times are in ms; ends are wall
+// times, as the package says.
+//
+// Windows that overlap are made of slices: the longest pieces of time that lie
+// in the same windows as a whole. A slice is named by its end, too.
+type Assigner struct {
+	Kind Kind
+	// Size is the length of a window, of the longest one of Cumulate, or the
+	// gap of Session. It is positive.
+	Size int64
+	// Slide is the time from one window of Hop to the next, and the step of
+	// Cumulate.
+	Slide int64
+	// Offset moves the grid.
+	Offset int64
 	// Zone is set for TIMESTAMP_LTZ time columns outside of UTC.
 	Zone *time.Location
 }
 
-// End returns the end of the window of a time: wall ms, or UTC ms if Zone is set.
-func (t *Tumble) End(ms int64) int64 {
-	if t.Zone != nil {
-		ms = ToLocal(ms, t.Zone)
+// Wall returns the wall time of a value of the time column.
+func (a *Assigner) Wall(ms int64) int64 {
+	if a.Zone == nil {
+		return ms
 	}
-	r := (ms - t.Offset) % t.Size
-	if r < 0 {
-		r += t.Size
-	}
-	return ms - r + t.Size
+	return ToLocal(ms, a.Zone)
 }
+
+// Slice returns the length of a slice.
+func (a *Assigner) Slice() int64 {
+	switch a.Kind {
+	case Hop:
+		return gcd(a.Size, a.Slide)
+	case Cumulate:
+		return a.Slide
+	}
+	return a.Size
+}
+
+// Step is the distance between the ends of two windows that follow each other.
+func (a *Assigner) Step() int64 {
+	if a.Kind == Tumble {
+		return a.Size
+	}
+	return a.Slide
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// up returns the smallest number >= x that is origin plus a multiple of step.
+func up(x, origin, step int64) int64 {
+	r := (x - origin) % step
+	if r < 0 {
+		r += step
+	}
+	if r == 0 {
+		return x
+	}
+	return x - r + step
+}
+
+// down returns the largest number <= x that is origin plus a multiple of step.
+func down(x, origin, step int64) int64 {
+	u := up(x, origin, step)
+	if u == x {
+		return x
+	}
+	return u - step
+}
+
+// SliceOf returns the end of the slice that holds a wall time.
+func (a *Assigner) SliceOf(wall int64) int64 { return up(wall+1, a.Offset, a.Slice()) }
+
+// First returns the end of the first window that holds the slice with that end.
+func (a *Assigner) First(slice int64) int64 {
+	if a.Kind == Hop {
+		return up(slice, a.Offset+a.Size, a.Slide)
+	}
+	return slice
+}
+
+// Last returns the end of the last window that holds a slice. It lies before
+// First if none does: windows of Hop leave gaps where they are shorter than
+// their slide.
+func (a *Assigner) Last(slice int64) int64 {
+	switch a.Kind {
+	case Hop:
+		return down(slice-a.Slice()+a.Size, a.Offset+a.Size, a.Slide)
+	case Cumulate:
+		return up(slice, a.Offset, a.Size)
+	}
+	return slice
+}
+
+// Start returns the start of the window with that end.
+func (a *Assigner) Start(end int64) int64 {
+	if a.Kind == Cumulate {
+		return up(end, a.Offset, a.Size) - a.Size
+	}
+	return end - a.Size
+}
+
+// Passed returns the end of the last window, with rows or without, that a
+// watermark has closed.
+func (a *Assigner) Passed(wm int64) int64 {
+	origin := a.Offset
+	if a.Kind == Hop {
+		origin += a.Size
+	}
+	if a.Zone == nil {
+		return down(wm+1, origin, a.Step())
+	}
+	wall := ToLocal(wm, a.Zone) + 1
+	if !hasSummerTime(a.Zone) {
+		wall += maxSetBack
+	}
+	end := down(wall, origin, a.Step())
+	for a.Due(end) > wm {
+		end -= a.Step()
+	}
+	return end
+}
+
+// maxSetBack is more than clocks are set back at once, in ms.
+const maxSetBack = 3 * 3600_000
 
 // Due returns the watermark that closes the window with that end: no row of it
 // is expected any more when the watermark has reached end - 1 ms.
-func (t *Tumble) Due(end int64) int64 {
-	if t.Zone == nil {
+func (a *Assigner) Due(end int64) int64 {
+	if a.Zone == nil {
 		return end - 1
 	}
-	return LastInstant(end-1, t.Zone)
+	return LastInstant(end-1, a.Zone)
 }
 
 // ToLocal returns the wall time in a zone, as ms, of an instant.
@@ -58,7 +179,7 @@ func ToLocal(utc int64, zone *time.Location) int64 {
 func LastInstant(local int64, zone *time.Location) int64 {
 	t := time.UnixMilli(local).UTC()
 	u := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone).UnixMilli()
-	for _, probe := range []int64{u + 3*3600_000, u - 3*3600_000} {
+	for _, probe := range []int64{u + maxSetBack, u - maxSetBack} {
 		_, off := time.UnixMilli(probe).In(zone).Zone()
 		v := local - int64(off)*1000
 		if v != u && ToLocal(v, zone) == local && (v > u) == hasSummerTime(zone) {

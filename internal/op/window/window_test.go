@@ -23,8 +23,8 @@ func TestTumbleEnd(t *testing.T) {
 		{10, 0, 0, 10}, {10, 0, 9, 10}, {10, 0, 10, 20}, {10, 0, -1, 0}, {10, 0, -10, 0}, {10, 0, -11, -10},
 		{10, 3, 0, 3}, {10, 3, 3, 13}, {10, -3, 6, 7}, {10, -3, 7, 17}, {10, 13, 2, 3},
 	} {
-		w := Tumble{Size: c.size, Offset: c.offset}
-		if got := w.End(c.ms); got != c.want {
+		w := Assigner{Size: c.size, Offset: c.offset}
+		if got := w.SliceOf(w.Wall(c.ms)); got != c.want {
 			t.Errorf("size %d offset %d: the window of %d ends at %d, want %d", c.size, c.offset, c.ms, got, c.want)
 		}
 		if due := w.Due(c.want); due != c.want-1 {
@@ -39,7 +39,7 @@ func TestGivenUpSummerTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Tumble{Size: 3600_000, Zone: shanghai}
+	w := Assigner{Size: 3600_000, Zone: shanghai}
 	if got := show(w.Due(at(t, "1987-09-13 02:00:00.000"))); got != "1987-09-12 16:59:59.999" {
 		t.Errorf("over at %s", got)
 	}
@@ -51,11 +51,11 @@ func TestZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hour := Tumble{Size: 3600_000, Zone: berlin}
-	day := Tumble{Size: 24 * 3600_000, Zone: berlin}
+	hour := Assigner{Size: 3600_000, Zone: berlin}
+	day := Assigner{Size: 24 * 3600_000, Zone: berlin}
 	for _, c := range []struct {
 		name           string
-		w              Tumble
+		w              Assigner
 		utc, end, over string
 	}{
 		{"winter", hour, "2024-01-01 11:30:00.000", "2024-01-01 13:00:00.000", "2024-01-01 11:59:59.999"},
@@ -66,7 +66,7 @@ func TestZone(t *testing.T) {
 		{"the hour that comes twice, again", hour, "2024-10-27 01:30:00.000", "2024-10-27 03:00:00.000", "2024-10-27 01:59:59.999"},
 		{"the long day", day, "2024-10-27 12:00:00.000", "2024-10-28 00:00:00.000", "2024-10-27 22:59:59.999"},
 	} {
-		end := c.w.End(at(t, c.utc))
+		end := c.w.SliceOf(c.w.Wall(at(t, c.utc)))
 		if show(end) != c.end {
 			t.Errorf("%s: the window of %s ends at %s, want %s", c.name, c.utc, show(end), c.end)
 		}

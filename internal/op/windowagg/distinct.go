@@ -16,8 +16,10 @@ import (
 type distinctSet struct {
 	args   []int
 	filter int
-	table  state.Table
-	hash   []uint64
+	// table counts the values of each window, or of each slice; slide those of
+	// the window that is under way, where windows overlap.
+	table, slide state.Table
+	hash         []uint64
 	// rows and slots are the result of pick: the rows of the current batch
 	// that bring a new value (or take the last copy of one away), and their
 	// groups' slots.
@@ -33,10 +35,8 @@ func (w *windowAgg) distinctSet(c *op.Context, a Agg) (*distinctSet, error) {
 	}
 	spec := state.Spec{
 		Name:  fmt.Sprintf("distinct%d", len(w.distinct)),
+		Key:   w.keyTypes(),
 		Value: []types.Type{types.Of(types.BigInt).NotNull()},
-	}
-	for _, k := range w.Keys {
-		spec.Key = append(spec.Key, w.In.Fields[k].Type)
 	}
 	for _, k := range a.Args {
 		spec.Key = append(spec.Key, w.In.Fields[k].Type)
@@ -46,12 +46,19 @@ func (w *windowAgg) distinctSet(c *op.Context, a Agg) (*distinctSet, error) {
 		return nil, err
 	}
 	s := &distinctSet{args: a.Args, filter: a.Filter, table: t}
+	if w.overlapping() {
+		spec.Name += "-slide"
+		if s.slide, err = c.State.Table(spec); err != nil {
+			return nil, err
+		}
+	}
 	w.distinct = append(w.distinct, s)
 	return s, nil
 }
 
-// pick counts the values of a window's rows and finds those that are new.
-func (s *distinctSet) pick(end int64, b *batch.Batch, keys *state.Keys, slots []int32) error {
+// pick counts the values of rows in a namespace of one of the set's tables, and
+// finds the rows that bring new ones.
+func (s *distinctSet) pick(table state.Table, ns int64, b *batch.Batch, keys *state.Keys, slots []int32) error {
 	rows := keys.Rows
 	if s.filter >= 0 {
 		rows, slots = whereTrue(b.Cols[s.filter], rows, slots)
@@ -67,7 +74,7 @@ func (s *distinctSet) pick(end int64, b *batch.Batch, keys *state.Keys, slots []
 	}
 	s.hash = batch.Hash(own.Cols, rows, b.Size(), s.hash)
 	own.Hash = s.hash
-	space := s.table.Space(end)
+	space := table.Space(ns)
 	at := make([]int32, len(rows))
 	if _, err := space.Upsert(own, at); err != nil {
 		return err

@@ -1,18 +1,20 @@
-// Package windowagg aggregates rows by key and window. Each window is a
-// namespace of one table, so firing a window is a scan of its namespace, and
-// forgetting it is a drop.
+// Package windowagg aggregates rows by key and window.
+//
+// Where a row lies in one window only, each window is a namespace of one table,
+// so firing a window is a scan of its namespace, and forgetting it is a drop.
+// Windows that overlap are made of slices (see package window): a namespace
+// holds what is known of a slice, and one more table what the windows that are
+// under way have in common (see sliding).
 package windowagg
 
 import (
-	"errors"
-	"math"
+	"fmt"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/state"
-	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -45,14 +47,17 @@ type Config struct {
 	// Keys are positions of input columns; none for a global aggregate.
 	Keys []int
 	Aggs []Agg
-	// Time is the position of the time column, which Tumble cuts into windows;
+	// Time is the position of the time column, which Window cuts into windows;
 	// or of a window_end column where Attached is set.
 	Time     int
 	Attached bool
-	Tumble   window.Tumble
+	Window   window.Assigner
 	Props    []Prop
 	// Updating is set where the input holds -U and -D rows.
 	Updating bool
+	// Proctime is set where the time of a row is the time at which it comes,
+	// and windows are closed by the clock. Attached windows are not.
+	Proctime bool
 }
 
 // New returns the operator.
@@ -60,14 +65,18 @@ func New(c Config) op.Operator { return &windowAgg{Config: c, wm: op.MinWatermar
 
 type windowAgg struct {
 	Config
-	ctx      *op.Context
+	ctx *op.Context
+	// table has a namespace for each window, or for each slice.
 	table    state.Table
 	distinct []*distinctSet
-	// aggs[i] says where the accumulator of Aggs[i] stands in the table.
-	aggs []placed
-	wm   int64
+	aggs     []placed
+	wm       int64
 	// due are the ends of windows that wait to be fired.
 	due []int64
+	// slide is set where windows overlap.
+	slide *sliding
+	// armed is the time of the last timer that was asked for.
+	armed int64
 
 	hash  []uint64
 	rows  []int32
@@ -75,6 +84,8 @@ type windowAgg struct {
 	slots []int32
 }
 
+// placed is an aggregate whose accumulator is in columns from to to of the
+// table.
 type placed struct {
 	Agg
 	from, to int
@@ -82,31 +93,61 @@ type placed struct {
 	set *distinctSet
 }
 
+// overlapping reports whether a row may lie in several windows.
+func (c *Config) overlapping() bool {
+	return !c.Attached && (c.Window.Kind == window.Hop || c.Window.Kind == window.Cumulate) && c.Window.Slide < c.Window.Size
+}
+
+// keyTypes are the types of the key columns.
+func (c *Config) keyTypes() []types.Type {
+	var out []types.Type
+	for _, k := range c.Keys {
+		out = append(out, c.In.Fields[k].Type)
+	}
+	return out
+}
+
 // Open implements op.Opener.
 func (w *windowAgg) Open(c *op.Context) error {
 	w.ctx = c
-	spec := state.Spec{Name: "windows"}
-	for _, k := range w.Keys {
-		spec.Key = append(spec.Key, w.In.Fields[k].Type)
-	}
+	spec := state.Spec{Name: "windows", Key: w.keyTypes()}
 	if w.Updating {
 		spec.Value = append(spec.Value, types.Of(types.BigInt).NotNull())
 	}
+	overlap := w.overlapping()
 	for _, a := range w.Aggs {
+		if overlap && !a.Bound.Retractable {
+			// MIN, MAX and their like care little for how often a value is there.
+			a.Distinct = false
+		}
 		p := placed{Agg: a, from: len(spec.Value)}
-		spec.Value = append(spec.Value, a.Bound.State...)
-		p.to = len(spec.Value)
 		if a.Distinct {
 			var err error
 			if p.set, err = w.distinctSet(c, a); err != nil {
 				return err
 			}
 		}
+		if !a.Distinct || !overlap {
+			spec.Value = append(spec.Value, a.Bound.State...)
+		}
+		p.to = len(spec.Value)
 		w.aggs = append(w.aggs, p)
 	}
 	var err error
-	w.table, err = c.State.Table(spec)
-	return err
+	if overlap {
+		if w.slide, err = openSliding(w, c, &spec); err != nil {
+			return err
+		}
+	}
+	if w.table, err = c.State.Table(spec); err != nil || !w.Proctime {
+		return err
+	}
+	if overlap {
+		if err := w.slide.recall(); err != nil {
+			return err
+		}
+	}
+	return w.arm()
 }
 
 // OnBatch implements op.Operator.
@@ -117,57 +158,62 @@ func (w *windowAgg) OnBatch(_ int, b *batch.Batch, _ op.Output) error {
 	if len(w.rows) == 0 {
 		return nil
 	}
-	keys := &state.Keys{Cols: make([]batch.Vector, len(w.Keys)), Hash: w.hashes(b)}
+	keys := &state.Keys{Cols: make([]batch.Vector, len(w.Keys))}
 	for i, k := range w.Keys {
 		keys.Cols[i] = b.Cols[k]
 	}
-	return eachWindow(w.ends, w.rows, func(end int64, rows []int32) error {
+	w.hash = batch.Hash(keys.Cols, b.Sel, b.Size(), w.hash)
+	keys.Hash = w.hash
+	err := eachWindow(w.ends, w.rows, func(end int64, rows []int32) error {
 		keys.Rows = rows
-		return w.add(end, b, keys)
+		if w.slide != nil {
+			return w.slide.add(end, b, keys)
+		}
+		_, _, err := w.add(end, b, keys)
+		return err
 	})
-}
-
-func (w *windowAgg) hashes(b *batch.Batch) []uint64 {
-	cols := make([]batch.Vector, len(w.Keys))
-	for i, k := range w.Keys {
-		cols[i] = b.Cols[k]
+	if err != nil || !w.Proctime {
+		return err
 	}
-	w.hash = batch.Hash(cols, b.Sel, b.Size(), w.hash)
-	return w.hash
+	return w.arm()
 }
 
-// assign finds the window of each row. It leaves in w.rows the positions of
-// the rows that are not late, and in w.ends the ends of their windows.
+// assign finds the window, or the slice, of each row. It leaves in w.rows the
+// positions of the rows that count, and in w.ends the ends.
 func (w *windowAgg) assign(b *batch.Batch) error {
+	if w.Proctime && !w.Attached {
+		w.assignNow(b)
+		return nil
+	}
 	col := b.Cols[w.Time]
 	times, valid := window.Times(col), col.Validity()
-	n := b.Rows()
-	if cap(w.rows) < n {
-		w.rows, w.ends = make([]int32, n), make([]int64, n)
-	}
-	rows, ends, kept := w.rows[:n], w.ends[:n], 0
+	rows, ends := w.room(b.Rows())
+	kept := 0
 	// Most rows are in the window of the row before: lo to hi are the times
 	// that surely are.
 	var end, lo, hi int64
-	late, lateNow := 0, false
-	for i := range n {
+	late, none, lateNow := 0, false, false
+	for i := range b.Rows() {
 		p := b.At(i)
 		if valid.IsNull(p) {
 			return w.nullTime(p)
 		}
 		if ms := times[p]; ms < lo || ms >= hi {
-			end, lo, hi = w.windowOf(ms)
-			lateNow = w.Tumble.Due(end) <= w.wm
+			var last int64
+			end, last, lo, hi = w.windowOf(ms)
+			none = last < end
+			lateNow = !none && !w.Proctime && w.Window.Due(last) <= w.wm
 		}
-		if lateNow {
-			late++
-			if late == 1 {
-				w.sampleLate(times[p])
+		switch {
+		case none:
+		case lateNow:
+			if late++; late == 1 {
+				w.sampleLate(times[p], end)
 			}
-			continue
+		default:
+			rows[kept], ends[kept] = int32(p), end
+			kept++
 		}
-		rows[kept], ends[kept] = int32(p), end
-		kept++
 	}
 	w.rows, w.ends = rows[:kept], ends[:kept]
 	if late > 0 {
@@ -176,17 +222,46 @@ func (w *windowAgg) assign(b *batch.Batch) error {
 	return nil
 }
 
-// windowOf returns the end of a row's window, and a range of values of the
-// time column that are in the same window, which is empty where none is known.
-func (w *windowAgg) windowOf(ms int64) (end, lo, hi int64) {
+// room returns scratch for n rows.
+func (w *windowAgg) room(n int) (rows []int32, ends []int64) {
+	if cap(w.rows) < n {
+		w.rows, w.ends = make([]int32, n), make([]int64, n)
+	}
+	return w.rows[:n], w.ends[:n]
+}
+
+// assignNow gives all rows the time at which they come, which is behind all
+// windows that were closed.
+func (w *windowAgg) assignNow(b *batch.Batch) {
+	now := max(w.ctx.Now(), w.wm+1)
+	end, last, _, _ := w.windowOf(now)
+	rows, ends := w.room(b.Rows())
+	if last < end {
+		rows = rows[:0]
+	}
+	for i := range rows {
+		rows[i], ends[i] = int32(b.At(i)), end
+	}
+	w.rows, w.ends = rows, ends[:len(rows)]
+}
+
+// windowOf returns the end of a row's window, or of its slice where windows
+// overlap; the end of the last window that has the row, which is smaller if none
+// has; and a range of values of the time column for which all that is the same,
+// which is empty where none is known.
+func (w *windowAgg) windowOf(ms int64) (end, last, lo, hi int64) {
 	if w.Attached {
-		return ms, ms, ms + 1
+		return ms, ms, ms, ms + 1
 	}
-	end = w.Tumble.End(ms)
-	if w.Tumble.Zone != nil {
-		return end, ms, ms
+	slice := w.Window.SliceOf(w.Window.Wall(ms))
+	end, last = slice, w.Window.Last(slice)
+	if w.slide == nil {
+		end = w.Window.First(slice)
 	}
-	return end, end - w.Tumble.Size, end
+	if w.Window.Zone != nil {
+		return end, last, ms, ms
+	}
+	return end, last, slice - w.Window.Slice(), slice
 }
 
 func (w *windowAgg) nullTime(p int) error {
@@ -194,58 +269,63 @@ func (w *windowAgg) nullTime(p int) error {
 	return fn.Failf(p, "column %q is NULL; a row without event time belongs to no window. Filter such rows out (WHERE %s IS NOT NULL)", name, name)
 }
 
-func (w *windowAgg) sampleLate(ms int64) {
+func (w *windowAgg) sampleLate(ms, end int64) {
 	wm := w.wm
+	if !w.Attached {
+		end = w.Window.Last(end)
+	}
 	w.ctx.Sample("late_rows", func() string {
-		return "a row of " + timeText(ms) + " came when the watermark was " + timeText(wm)
+		return fmt.Sprintf("a row of time %d came when its window [%d, %d) had been closed by watermark %d (ms)",
+			ms, w.Window.Start(end), end, wm)
 	})
 }
 
-func timeText(ms int64) string {
-	return string(text.AppendTimestamp(nil, types.TS{Ms: ms}, 3))
-}
-
-// add folds the rows of one window in.
-func (w *windowAgg) add(end int64, b *batch.Batch, keys *state.Keys) error {
+// add folds rows into a namespace of the table. It returns the slots of the
+// rows' groups, and the indexes in slots of those that are new.
+func (w *windowAgg) add(end int64, b *batch.Batch, keys *state.Keys) (slots, fresh []int32, err error) {
 	space := w.table.Space(end)
 	if cap(w.slots) < len(keys.Rows) {
 		w.slots = make([]int32, max(len(keys.Rows), batch.DefaultSize))
 	}
-	slots := w.slots[:len(keys.Rows)]
-	if _, err := space.Upsert(keys, slots); err != nil {
-		return err
+	slots = w.slots[:len(keys.Rows)]
+	if fresh, err = space.Upsert(keys, slots); err != nil {
+		return nil, nil, err
 	}
 	cols := space.Cols()
 	for _, s := range w.distinct {
-		if err := s.pick(end, b, keys, slots); err != nil {
-			return err
+		if err := s.pick(s.table, end, b, keys, slots); err != nil {
+			return nil, nil, err
 		}
 	}
 	for i := range w.aggs {
 		a := &w.aggs[i]
-		if err := w.fold(a, cols[a.from:a.to], b, keys.Rows, slots); err != nil {
-			return err
+		if a.from == a.to {
+			continue
+		}
+		if err := a.fold(cols[a.from:a.to], b, keys.Rows, slots); err != nil {
+			return nil, nil, err
 		}
 	}
 	if w.Updating {
-		count := cols[0].(*batch.Slab[int64])
-		for i, s := range slots {
-			*count.At(s) += delta(b.Kind(int(keys.Rows[i])))
-		}
+		countRows(cols[0].(*batch.Slab[int64]), b, keys.Rows, slots)
 	}
 	space.Dirty(slots)
-	return nil
+	return slots, fresh, nil
 }
 
-func delta(k types.RowKind) int64 {
-	if k.IsAdd() {
-		return 1
+// countRows counts how many rows each group has.
+func countRows(count *batch.Slab[int64], b *batch.Batch, rows, slots []int32) {
+	for i, s := range slots {
+		if b.Kind(int(rows[i])).IsAdd() {
+			*count.At(s)++
+		} else {
+			*count.At(s)--
+		}
 	}
-	return -1
 }
 
 // fold gives an aggregate the rows that count for it.
-func (w *windowAgg) fold(a *placed, st []batch.Column, b *batch.Batch, rows, slots []int32) error {
+func (a *placed) fold(st []batch.Column, b *batch.Batch, rows, slots []int32) error {
 	switch {
 	case a.set != nil:
 		rows, slots = a.set.rows, a.set.slots
@@ -295,131 +375,4 @@ func signed(b *batch.Batch, rows []int32, f func(from, to int, add bool) error) 
 		from = to
 	}
 	return nil
-}
-
-// errFull stops a scan when the output has no room left.
-var errFull = errors.New("output full")
-
-// OnWatermark implements op.WatermarkHandler.
-func (w *windowAgg) OnWatermark(wm int64, out op.Output) (int64, error) {
-	w.wm = wm
-	first, ok, err := w.table.First()
-	if err != nil || !ok || w.Tumble.Due(first) > wm {
-		return wm, err
-	}
-	upTo := wm
-	if wm < math.MaxInt64-zoneSlack {
-		upTo = wm + zoneSlack
-	}
-	all, err := w.table.Namespaces(upTo)
-	if err != nil {
-		return wm, err
-	}
-	for _, end := range all {
-		if w.Tumble.Due(end) <= wm {
-			w.due = append(w.due, end)
-		}
-	}
-	_, err = w.Resume(out)
-	return wm, err
-}
-
-// zoneSlack is more than any zone is away from UTC, in ms, and more than the
-// 1 ms between a window's last instant and its end.
-const zoneSlack = 26 * 3600_000
-
-// Resume implements op.Resumer: it fires windows as long as there is room.
-func (w *windowAgg) Resume(out op.Output) (bool, error) {
-	for len(w.due) > 0 {
-		if out.Full() {
-			return true, nil
-		}
-		if err := w.fire(w.due[0], out); err == errFull {
-			return true, nil
-		} else if err != nil {
-			return false, err
-		}
-		w.due = w.due[1:]
-	}
-	return false, nil
-}
-
-// fireRows is the number of rows in a batch of results.
-const fireRows = 2048
-
-// fire emits a window's rows and drops the window. If the output fills up it
-// removes what it has emitted and returns errFull.
-func (w *windowAgg) fire(end int64, out op.Output) error {
-	space := w.table.Space(end)
-	var done []int32
-	err := space.Scan(fireRows, func(slots []int32) error {
-		if out.Full() {
-			return errFull
-		}
-		done = append(done, slots...)
-		return w.emit(space, end, slots, out)
-	})
-	if err == errFull {
-		space.Delete(done)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	for _, s := range w.distinct {
-		if err := s.table.Drop(end); err != nil {
-			return err
-		}
-	}
-	return w.table.Drop(end)
-}
-
-func (w *windowAgg) emit(space state.Space, end int64, slots []int32, out op.Output) error {
-	st := space.Cols()
-	if w.Updating {
-		slots = w.alive(st[0].(*batch.Slab[int64]), slots)
-	}
-	cols := make([]batch.Vector, 0, len(w.Out.Fields))
-	cols = append(cols, space.Keys(slots)...)
-	for _, a := range w.aggs {
-		v, err := a.Bound.Agg.Result(st[a.from:a.to], slots)
-		if err != nil {
-			return err
-		}
-		cols = append(cols, v)
-	}
-	for _, p := range w.Props {
-		cols = append(cols, w.prop(p, end, len(slots), w.Out.Fields[len(cols)].Type))
-	}
-	for i, f := range w.Out.Fields {
-		cols[i] = cols[i].WithType(f.Type)
-	}
-	out.Emit(batch.Of(w.Out, cols, len(slots)))
-	return nil
-}
-
-// alive leaves out groups whose rows were all taken back.
-func (w *windowAgg) alive(count *batch.Slab[int64], slots []int32) []int32 {
-	out := make([]int32, 0, len(slots))
-	for _, s := range slots {
-		if *count.At(s) > 0 {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func (w *windowAgg) prop(p Prop, end int64, n int, t types.Type) batch.Vector {
-	ms := end
-	switch p {
-	case Start:
-		ms = end - w.Tumble.Size
-	case Time:
-		ms = w.Tumble.Due(end)
-	}
-	all := make([]int64, n)
-	for i := range all {
-		all[i] = ms
-	}
-	return window.TimeVector(t, all)
 }

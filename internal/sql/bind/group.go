@@ -93,7 +93,7 @@ func (g *grouping) node(items []item, having expr.Expr, pos diag.Pos) plan.Node 
 		agg.Out.Fields = append(agg.Out.Fields, types.Field{Name: a.Name, Type: a.Type})
 	}
 	var n plan.Node = agg
-	ok := true
+	ok := g.b.wholeSlides(agg)
 	if having != nil {
 		cond := g.over(agg, having)
 		if ok = cond != nil; ok {

@@ -13,14 +13,15 @@ import (
 )
 
 // laterTableFuncs are table functions that Millstream does not have yet.
-var laterTableFuncs = wordSet("HOP CUMULATE SESSION ML_PREDICT VECTOR_SEARCH SEARCH_KEY")
+var laterTableFuncs = wordSet("ML_PREDICT VECTOR_SEARCH SEARCH_KEY")
 
 // tableFunc binds a table function in FROM.
 func (b *Binder) tableFunc(t *ast.TableFunc) *relation {
 	name := upper(t.Call.FuncName())
+	if f := windowFunctions[name]; f != nil {
+		return b.windowFunction(t.Call, f)
+	}
 	switch {
-	case name == "TUMBLE":
-		return b.tumble(t.Call)
 	case laterTableFuncs[name]:
 		b.unsupported(t.Pos(), name)
 	case t.Lateral || fn.Lookup(name) != nil:
@@ -31,46 +32,126 @@ func (b *Binder) tableFunc(t *ast.TableFunc) *relation {
 	return nil
 }
 
-// tumbleParams are the names of TUMBLE's arguments, in order.
-var tumbleParams = []string{"DATA", "TIMECOL", "SIZE", "OFFSET"}
+// windowFunction is a window table function: its kind and the names of its arguments, in order.
+type windowFunction struct {
+	kind   plan.WindowKind
+	params []string
+	// example shows a call.
+	example string
+}
 
-// tumble binds TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL .. [, INTERVAL ..]).
-func (b *Binder) tumble(c *ast.Call) *relation {
-	args := b.windowArgs(c, tumbleParams)
+var windowFunctions = map[string]*windowFunction{
+	"TUMBLE": {plan.Tumble, []string{"DATA", "TIMECOL", "SIZE", "OFFSET"}, "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)"},
+	"HOP": {plan.Hop, []string{"DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"},
+		"HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, INTERVAL '1' HOUR)"},
+	"CUMULATE": {plan.Cumulate, []string{"DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"},
+		"CUMULATE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)"},
+	"SESSION": {plan.Session, []string{"DATA", "TIMECOL", "GAP"}, "SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '5' MINUTE)"},
+}
+
+// lengths are the arguments that are lengths of time, and what errors call them.
+var lengths = map[string]string{
+	"SIZE": "the size of a window", "SLIDE": "the slide of a window", "STEP": "the step of a window", "GAP": "the gap of a session",
+}
+
+// windowFunction binds TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL ..) and the others.
+func (b *Binder) windowFunction(c *ast.Call, f *windowFunction) *relation {
+	args := b.windowArgs(c, f)
 	if args == nil {
 		return nil
 	}
 	rel := b.tableArg(args["DATA"])
-	size, sizeOK := b.windowInterval(args["SIZE"], "the size of a window")
-	offset, offsetOK := int64(0), true
-	if a := args["OFFSET"]; a != nil {
-		offset, offsetOK = b.windowInterval(a, "the offset of a window")
-	}
-	if sizeOK && size <= 0 {
-		b.errorf(args["SIZE"].Pos(), "the size of a window must be above zero")
-		sizeOK = false
-	}
-	if sizeOK && offsetOK && max(offset, -offset) >= size {
-		b.errorf(args["OFFSET"].Pos(), "the offset of a window must be shorter than its size")
-		offsetOK = false
-	}
+	w := plan.Window{Kind: f.kind}
+	ok := b.windowLengths(&w, args)
 	if rel == nil {
 		return nil
 	}
-	col, ok := b.timeColumn(rel, args["TIMECOL"])
-	if !ok || !sizeOK || !offsetOK {
+	col, timeOK := b.timeColumn(rel, args["TIMECOL"])
+	if t, is := args["DATA"].(*ast.TableArg); is {
+		partition, partitionOK := b.sessionKeys(rel, t.PartitionBy, f.kind)
+		w.Partition, ok = partition, ok && partitionOK
+	}
+	if !ok || !timeOK {
 		return nil
 	}
-	w := plan.Window{Time: col, TimeType: rel.node.Schema().Fields[col].Type, Size: size, Offset: offset}
+	w.Time, w.TimeType = col, rel.node.Schema().Fields[col].Type
 	w.TimeType.Attr = plan.TimeAttr(rel.node, col)
-	out := schemaOf(rel.node.Schema())
+	return &relation{node: newWindowTVF(rel.node, w)}
+}
+
+func newWindowTVF(in plan.Node, w plan.Window) *plan.WindowTVF {
+	out := schemaOf(in.Schema())
 	out.Fields = append(out.Fields, w.Columns()...)
-	return &relation{node: &plan.WindowTVF{Input: rel.node, Window: w, Out: out}}
+	return &plan.WindowTVF{Input: in, Window: w, Out: out}
+}
+
+// windowLengths binds the arguments that are intervals, those that there are.
+func (b *Binder) windowLengths(w *plan.Window, args map[string]ast.Expr) bool {
+	ok := true
+	for _, to := range []struct {
+		param string
+		ms    *int64
+	}{{"SIZE", &w.Size}, {"GAP", &w.Size}, {"SLIDE", &w.Slide}, {"STEP", &w.Slide}} {
+		a := args[to.param]
+		if a == nil {
+			continue
+		}
+		ms, good := b.windowInterval(a, lengths[to.param])
+		if good && ms <= 0 {
+			b.errorf(a.Pos(), "%s must be above zero", lengths[to.param])
+			good = false
+		}
+		*to.ms = ms
+		ok = ok && good
+	}
+	if a := args["OFFSET"]; a != nil {
+		var good bool
+		w.Offset, good = b.windowInterval(a, "the offset of a window")
+		if good && ok && w.Kind == plan.Tumble && max(w.Offset, -w.Offset) >= w.Size {
+			b.errorf(a.Pos(), "the offset of a window must be shorter than its size")
+			good = false
+		}
+		ok = ok && good
+	}
+	if ok && w.Kind == plan.Cumulate && w.Size%w.Slide != 0 {
+		b.errorf(args["SIZE"].Pos(), "the size of a cumulating window must be a whole number of steps, but %s is not one of %s",
+			plan.Millis(w.Size), plan.Millis(w.Slide))
+		return false
+	}
+	return ok
+}
+
+// sessionKeys binds the PARTITION BY of a session.
+func (b *Binder) sessionKeys(rel *relation, by []ast.Expr, kind plan.WindowKind) ([]int, bool) {
+	if len(by) == 0 {
+		return nil, true
+	}
+	if kind != plan.Session {
+		b.errorf(by[0].Pos(), "PARTITION BY has no meaning here: only SESSION takes it")
+		return nil, false
+	}
+	var out []int
+	ok := true
+	s := over(rel, "PARTITION BY")
+	for _, e := range by {
+		key := b.expr(s, e)
+		c, is := key.(*expr.Col)
+		switch {
+		case key == nil:
+			ok = false
+		case !is:
+			b.errorf(e.Pos(), "a session is partitioned by columns; compute the key in a query below")
+			ok = false
+		case !slices.Contains(out, c.Index):
+			out = append(out, c.Index)
+		}
+	}
+	return out, ok
 }
 
 // windowArgs sorts the arguments of a window function by name. nil means that an error was reported.
-func (b *Binder) windowArgs(c *ast.Call, params []string) map[string]ast.Expr {
-	name := upper(c.FuncName())
+func (b *Binder) windowArgs(c *ast.Call, f *windowFunction) map[string]ast.Expr {
+	name, params := upper(c.FuncName()), f.params
 	args := map[string]ast.Expr{}
 	for i, a := range c.Args {
 		param := ""
@@ -97,10 +178,9 @@ func (b *Binder) windowArgs(c *ast.Call, params []string) map[string]ast.Expr {
 		}
 		args[param] = a
 	}
-	for _, p := range params[:len(params)-1] {
-		if args[p] == nil {
-			b.errorf(c.Pos(), "%s needs the argument %s", name, p).
-				WithHint("write it as %s(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)", name)
+	for _, p := range params {
+		if p != "OFFSET" && args[p] == nil {
+			b.errorf(c.Pos(), "%s needs the argument %s", name, p).WithHint("write it as %s", f.example)
 			return nil
 		}
 	}
@@ -116,9 +196,6 @@ func (b *Binder) tableArg(a ast.Expr) *relation {
 			return b.query(q.Query)
 		}
 		b.errorf(a.Pos(), "a window function reads a table: write TABLE name, or a query in parentheses")
-		return nil
-	case len(t.PartitionBy) > 0:
-		b.errorf(t.PartitionBy[0].Pos(), "PARTITION BY has no meaning here: only SESSION takes it")
 		return nil
 	case t.Query != nil:
 		return b.query(t.Query)
@@ -181,4 +258,15 @@ func (b *Binder) timeColumn(rel *relation, a ast.Expr) (int, bool) {
 		return 0, false
 	}
 	return col, true
+}
+
+// wholeSlides checks that an aggregation groups by windows that are whole numbers of slides.
+func (b *Binder) wholeSlides(a *plan.Aggregate) bool {
+	w := plan.WindowOf(a)
+	if w == nil || w.Window.Kind != plan.Hop || w.Window.Size%w.Window.Slide == 0 {
+		return true
+	}
+	b.errorf(a.Pos, "to aggregate over windows of HOP, their size must be a whole number of slides, but %s is not one of %s",
+		plan.Millis(w.Window.Size), plan.Millis(w.Window.Slide))
+	return false
 }

@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"slices"
+
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/plan"
@@ -146,7 +148,10 @@ func (o *optimizer) pushFilter(n plan.Node) plan.Node {
 		return pushIntoUnion(f, in)
 	case *plan.WindowTVF:
 		width := len(in.Input.Schema().Fields)
-		return pushColumns(f, func(c int) (int, bool) { return c, c < width })
+		return pushColumns(f, func(c int) (int, bool) {
+			// Rows that are left out may part a session.
+			return c, c < width && (in.Window.Kind != plan.Session || slices.Contains(in.Window.Partition, c))
+		})
 	case *plan.Aggregate:
 		if len(in.Keys) == 0 {
 			return n

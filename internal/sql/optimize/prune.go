@@ -183,14 +183,16 @@ func (p pruner) project(n *plan.Project, need columns, timed bool) (plan.Node, m
 func (p pruner) windowTVF(n *plan.WindowTVF, need columns, timed bool) (plan.Node, map[int]int) {
 	width := len(n.Input.Schema().Fields)
 	below := columns{n.Window.Time: true}
+	below.addAll(n.Window.Partition)
 	for c := range need {
 		if c < width {
 			below[c] = true
 		}
 	}
-	in, at := p.node(n.Input, below, timed)
+	// A session passes its rows on when time has closed it.
+	in, at := p.node(n.Input, below, timed || n.Window.Kind == plan.Session)
 	out := &plan.WindowTVF{Input: in, Window: n.Window, Out: &types.Schema{Fields: append([]types.Field(nil), in.Schema().Fields...)}}
-	out.Window.Time = at[n.Window.Time]
+	out.Window.Time, out.Window.Partition = at[n.Window.Time], moved(n.Window.Partition, at)
 	for i, f := range n.Out.Fields[width:] {
 		at[width+i] = len(out.Out.Fields)
 		out.Out.Fields = append(out.Out.Fields, f)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/op/windowagg"
@@ -12,9 +13,13 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// tumble returns how an operator cuts time. Windows over TIMESTAMP_LTZ follow the wall clock of the session's zone.
-func (p *planner) tumble(w *plan.Window) window.Tumble {
-	t := window.Tumble{Size: w.Size, Offset: w.Offset}
+var windowKinds = map[plan.WindowKind]window.Kind{
+	plan.Tumble: window.Tumble, plan.Hop: window.Hop, plan.Cumulate: window.Cumulate, plan.Session: window.Session,
+}
+
+// assigner returns how an operator cuts time. Windows over TIMESTAMP_LTZ follow the wall clock of the session's zone.
+func (p *planner) assigner(w *plan.Window) window.Assigner {
+	t := window.Assigner{Kind: windowKinds[w.Kind], Size: w.Size, Slide: w.Slide, Offset: w.Offset}
 	if w.TimeType.Kind == types.TimestampLTZ && p.env.Zone != nil && p.env.Zone != time.UTC {
 		t.Zone = p.env.Zone
 	}
@@ -22,11 +27,17 @@ func (p *planner) tumble(w *plan.Window) window.Tumble {
 }
 
 func (p *planner) lowerWindowTVF(n *plan.WindowTVF, path string) *Node {
+	if n.Window.Kind == plan.Session {
+		p.missing.Errorf(diag.Pos{}, "SESSION is not supported yet")
+		return nil
+	}
 	in := p.lower(n.Input, path)
 	if in == nil {
 		return nil
 	}
-	c := windowtvf.Config{Out: n.Out, Time: n.Window.Time, Tumble: p.tumble(&n.Window)}
+	c := windowtvf.Config{
+		Out: n.Out, Time: n.Window.Time, Window: p.assigner(&n.Window), Proctime: n.Window.TimeType.Attr == types.Proctime,
+	}
 	return p.add(&Node{
 		ID: p.unique(path + "/window"), Name: "WindowTableFunction", Detail: "window=[" + n.Window.Line(n.Input.Schema()) + "]",
 		Parallelism: in.Parallelism, In: []Input{{From: in}}, Out: n.Out, logical: n,
@@ -39,8 +50,8 @@ var windowProps = map[plan.WindowProp]windowagg.Prop{
 }
 
 func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *Node {
-	if n.Window.TimeType.Attr == types.Proctime {
-		p.missing.Errorf(n.Pos, "a window over processing time is not supported yet")
+	if n.Window.Kind == plan.Session {
+		p.missing.Errorf(n.Pos, "SESSION is not supported yet")
 		return nil
 	}
 	id := p.unique(path + "/window-aggregate")
@@ -51,7 +62,7 @@ func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *No
 	edge, parallelism := p.byKey(in, n.Keys)
 	c := windowagg.Config{
 		In: in.Out, Out: n.Out, Keys: n.Keys, Time: n.Window.Time, Attached: n.Attached,
-		Tumble: p.tumble(&n.Window), Updating: p.current.Updating(n.Input),
+		Window: p.assigner(&n.Window), Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime,
 	}
 	for _, w := range n.Props {
 		c.Props = append(c.Props, windowProps[w])

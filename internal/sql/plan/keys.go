@@ -26,6 +26,9 @@ func Keys(n Node) [][]int {
 	case *Union:
 		return nil
 	case *WindowTVF:
+		if n.Window.Kind == Hop || n.Window.Kind == Cumulate {
+			return nil // a row for each window
+		}
 		return Keys(n.Input)
 	}
 	return Keys(n.Inputs()[0])
@@ -101,10 +104,13 @@ func sameValue(e expr.Expr) expr.Expr {
 // RequireNotNull is the name of the internal function that checks values for NOT NULL columns.
 const RequireNotNull = "REQUIRE_NOT_NULL"
 
-// windowKeys: a group has one row a window, which each of the window's columns tells.
+// windowKeys: a group has one row a window, which each of the window's columns tells, but for the start of those that grow.
 func windowKeys(n *WindowAggregate) [][]int {
 	var out [][]int
-	for i := range n.Props {
+	for i, p := range n.Props {
+		if p == WindowStart && n.Window.Kind == Cumulate {
+			continue
+		}
 		out = append(out, append(upTo(len(n.Keys)), len(n.Keys)+len(n.Aggs)+i))
 	}
 	return out

@@ -70,13 +70,31 @@ type Project struct {
 	Out   *types.Schema
 }
 
+// WindowKind is a window function.
+type WindowKind uint8
+
+// The window functions.
+const (
+	Tumble WindowKind = iota
+	Hop
+	Cumulate
+	Session
+)
+
+// String returns the function's name.
+func (k WindowKind) String() string { return [...]string{"TUMBLE", "HOP", "CUMULATE", "SESSION"}[k] }
+
 // Window says how a window function cuts time.
 type Window struct {
+	Kind WindowKind
 	// Time is the position of the time column, TimeType its type, with its attribute.
 	Time     int
 	TimeType types.Type
-	// Size and Offset in ms.
-	Size, Offset int64
+	// Size in ms is that of a window, of the longest one of CUMULATE, or the gap of SESSION. Slide is that of HOP, and the step
+	// of CUMULATE. Offset moves the grid.
+	Size, Slide, Offset int64
+	// Partition are the columns by which SESSION is partitioned.
+	Partition []int
 }
 
 // Columns returns window_start, window_end and window_time as a window function makes them.
@@ -340,9 +358,29 @@ func SelectList(exprs []expr.Expr, out *types.Schema) string {
 	return strings.Join(parts, ", ")
 }
 
-// Line prints the window of a node over in: TUMBLE(time_col=[ts], size=[10 s]).
-func (w *Window) Line(in *types.Schema) string {
-	s := fmt.Sprintf("TUMBLE(time=[%s], size=[%s]", in.Fields[w.Time].Name, Millis(w.Size))
+// Line prints the window of a node over in: TUMBLE(time=[ts], size=[10 s]).
+func (w *Window) Line(in *types.Schema) string { return w.line("time", in) }
+
+// line prints the window; time says what its time column is.
+func (w *Window) line(time string, in *types.Schema) string {
+	s := fmt.Sprintf("%s(%s=[%s], ", w.Kind, time, in.Fields[w.Time].Name)
+	switch w.Kind {
+	case Hop:
+		s += "slide=[" + Millis(w.Slide) + "], "
+	case Cumulate:
+		s += "step=[" + Millis(w.Slide) + "], "
+	case Session:
+		s += "gap=[" + Millis(w.Size) + "]"
+		if len(w.Partition) > 0 {
+			names := make([]string, len(w.Partition))
+			for i, c := range w.Partition {
+				names[i] = in.Fields[c].Name
+			}
+			s += ", partition=[" + strings.Join(names, ", ") + "]"
+		}
+		return s + ")"
+	}
+	s += "size=[" + Millis(w.Size) + "]"
 	if w.Offset != 0 {
 		s += ", offset=[" + Millis(w.Offset) + "]"
 	}
@@ -416,7 +454,7 @@ func (n *WindowAggregate) Line() string {
 	}
 	window := n.Window.Line(n.Input.Schema())
 	if n.Attached {
-		window = "TUMBLE(end=[" + n.Input.Schema().Fields[n.Window.Time].Name + "], size=[" + Millis(n.Window.Size) + "])"
+		window = n.Window.line("end", n.Input.Schema())
 	}
 	return fmt.Sprintf("WindowAggregate(window=[%s], %s, emit=[%s])", window,
 		GroupList(n.Keys, n.Aggs, n.Input.Schema()), strings.Join(props, ", "))

@@ -1,0 +1,205 @@
+package windowagg
+
+import (
+	"errors"
+	"math"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/window"
+	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/types"
+)
+
+// OnWatermark implements op.WatermarkHandler.
+func (w *windowAgg) OnWatermark(wm int64, out op.Output) (int64, error) {
+	if w.Proctime {
+		return wm, nil
+	}
+	return wm, w.advance(wm, out)
+}
+
+// OnTimer implements op.TimerHandler: a window over processing time is closed
+// once the clock shows its end.
+func (w *windowAgg) OnTimer(now int64, out op.Output) error {
+	if err := w.advance(max(now-1, w.wm), out); err != nil {
+		return err
+	}
+	return w.arm()
+}
+
+// advance fires the windows that time has closed.
+func (w *windowAgg) advance(wm int64, out op.Output) error {
+	if w.slide != nil && w.wm == op.MinWatermark {
+		if err := w.slide.restored(wm); err != nil {
+			return err
+		}
+	}
+	w.wm = wm
+	if w.slide == nil {
+		if err := w.findDue(); err != nil {
+			return err
+		}
+	}
+	_, err := w.Resume(out)
+	return err
+}
+
+// arm asks for a timer for the next window that is to be closed by the clock.
+func (w *windowAgg) arm() error {
+	end, ok, err := w.first()
+	if err != nil || !ok {
+		return err
+	}
+	if at := w.Window.Due(end) + 1; at != w.armed || at <= w.ctx.Now() {
+		w.armed = at
+		w.ctx.TimerAt(at)
+	}
+	return nil
+}
+
+// first returns the end of the next window that will fire.
+func (w *windowAgg) first() (end int64, ok bool, err error) {
+	if w.slide != nil {
+		return w.slide.first()
+	}
+	return w.table.First()
+}
+
+// findDue collects the windows that are due, where they do not overlap.
+func (w *windowAgg) findDue() error {
+	first, ok, err := w.table.First()
+	if err != nil || !ok || w.Window.Due(first) > w.wm {
+		return err
+	}
+	upTo := w.wm
+	if w.wm < math.MaxInt64-zoneSlack {
+		upTo = w.wm + zoneSlack
+	}
+	all, err := w.table.Namespaces(upTo)
+	if err != nil {
+		return err
+	}
+	for _, end := range all {
+		if w.Window.Due(end) <= w.wm {
+			w.due = append(w.due, end)
+		}
+	}
+	return nil
+}
+
+// zoneSlack is more than any zone is away from UTC, in ms, and more than the
+// 1 ms between a window's last instant and its end.
+const zoneSlack = 26 * 3600_000
+
+// errFull stops a scan when the output has no room left.
+var errFull = errors.New("output full")
+
+// Resume implements op.Resumer: it fires windows as long as there is room.
+func (w *windowAgg) Resume(out op.Output) (bool, error) {
+	if w.slide != nil {
+		return w.slide.resume(out)
+	}
+	for len(w.due) > 0 {
+		if out.Full() {
+			return true, nil
+		}
+		if err := w.fire(w.due[0], out); err == errFull {
+			return true, nil
+		} else if err != nil {
+			return false, err
+		}
+		w.due = w.due[1:]
+	}
+	return false, nil
+}
+
+// fireRows is the number of rows in a batch of results.
+const fireRows = 2048
+
+// fire emits a window's rows and drops the window. If the output fills up it
+// removes what it has emitted and returns errFull.
+func (w *windowAgg) fire(end int64, out op.Output) error {
+	space := w.table.Space(end)
+	var done []int32
+	err := space.Scan(fireRows, func(slots []int32) error {
+		if out.Full() {
+			return errFull
+		}
+		done = append(done, slots...)
+		if w.Updating {
+			slots = alive(space.Cols()[0].(*batch.Slab[int64]), slots)
+		}
+		st := space.Cols()
+		return w.emit(space, end, slots, out, func(i int) (batch.Vector, error) {
+			a := &w.aggs[i]
+			return a.Bound.Agg.Result(st[a.from:a.to], slots)
+		})
+	})
+	if err == errFull {
+		space.Delete(done)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return w.drop(end)
+}
+
+// drop forgets a namespace.
+func (w *windowAgg) drop(end int64) error {
+	for _, s := range w.distinct {
+		if err := s.table.Drop(end); err != nil {
+			return err
+		}
+	}
+	return w.table.Drop(end)
+}
+
+// emit makes the rows of groups of a window. result returns the values of
+// aggregate i.
+func (w *windowAgg) emit(space state.Space, end int64, slots []int32, out op.Output, result func(i int) (batch.Vector, error)) error {
+	cols := make([]batch.Vector, 0, len(w.Out.Fields))
+	cols = append(cols, space.Keys(slots)...)
+	for i := range w.aggs {
+		v, err := result(i)
+		if err != nil {
+			return err
+		}
+		cols = append(cols, v)
+	}
+	for _, p := range w.Props {
+		cols = append(cols, w.prop(p, end, len(slots), w.Out.Fields[len(cols)].Type))
+	}
+	for i, f := range w.Out.Fields {
+		cols[i] = cols[i].WithType(f.Type)
+	}
+	out.Emit(batch.Of(w.Out, cols, len(slots)))
+	return nil
+}
+
+// alive leaves out groups whose rows were all taken back.
+func alive(count *batch.Slab[int64], slots []int32) []int32 {
+	out := make([]int32, 0, len(slots))
+	for _, s := range slots {
+		if *count.At(s) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (w *windowAgg) prop(p Prop, end int64, n int, t types.Type) batch.Vector {
+	ms := end
+	switch p {
+	case Start:
+		ms = w.Window.Start(end)
+	case Time:
+		ms = w.Window.Due(end)
+	}
+	all := make([]int64, n)
+	for i := range all {
+		all[i] = ms
+	}
+	return window.TimeVector(t, all)
+}
