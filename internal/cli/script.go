@@ -280,6 +280,11 @@ func (p *planner) query(st *ast.QueryStatement) {
 		p.fail(err)
 		return
 	}
+	if m := planned.Modes; (m.Before || m.Delete) && (p.output.form == "json" || p.output.form == "csv") {
+		p.fail(diag.List{diag.Errorf(st.Pos(), "the result takes rows back, which --output %s cannot show", p.output.form).
+			WithHint("use --output changelog or table")})
+		return
+	}
 	j, err := p.newJob()
 	if err == nil {
 		err = res.start(p.output.form, planned.Schema, planned.Updating(), p.session.Env())
