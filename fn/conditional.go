@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	Register(greatestDef, leastDef, typeofDef,
+	Register(greatestDef, leastDef, typeofDef, currentDatabaseDef,
 		caseDef("COALESCE", "COALESCE(value, ...)",
 			"Returns the first of the values that is not NULL, as their common type. Those behind it are not evaluated.",
 			Example{"COALESCE(CAST(NULL AS INT), 2)", "2 :: INT NOT NULL"},
@@ -181,6 +181,26 @@ var typeofDef = &Def{
 			return nil, err
 		}
 		t, name := types.StringType(), c.Args[0].Type.String()
+		return &Bound{Result: t, Kernel: func(rows Rows, _ []batch.Vector) (batch.Vector, error) {
+			return Bytes(t, rows, len(name)*rows.Len(), func(dst []byte, _ int) ([]byte, bool, error) {
+				return append(dst, name...), true, nil
+			})
+		}}, nil
+	},
+}
+
+var currentDatabaseDef = &Def{
+	Name: "CURRENT_DATABASE", Family: familyConditional, Syntax: "CURRENT_DATABASE()",
+	Doc: "Returns the name of the current database: that of USE, or default_database.",
+	Examples: []Example{
+		{"CURRENT_DATABASE() = CURRENT_DATABASE()", "TRUE :: BOOLEAN NOT NULL"},
+		{"CURRENT_DATABASE(1)", "error"},
+	},
+	Bind: func(c *Call) (*Bound, error) {
+		if err := c.Arity(0, 0); err != nil {
+			return nil, err
+		}
+		t, name := types.StringType().NotNull(), c.Env.Database
 		return &Bound{Result: t, Kernel: func(rows Rows, _ []batch.Vector) (batch.Vector, error) {
 			return Bytes(t, rows, len(name)*rows.Len(), func(dst []byte, _ int) ([]byte, bool, error) {
 				return append(dst, name...), true, nil

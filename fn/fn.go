@@ -74,6 +74,8 @@ type Env struct {
 	// Now is the statement's clock: CURRENT_TIMESTAMP and its kin in a bounded
 	// query, and the source of processing time otherwise. Never nil.
 	Now func() time.Time
+	// Database is the name of the current database.
+	Database string
 	// LegacyCast is table.exec.legacy-cast-behaviour.
 	LegacyCast bool
 	// WrapIntegers follows Flink where integer arithmetic overflows (the

@@ -80,8 +80,9 @@ func (s *Session) Table(name string) *catalog.Table {
 
 // Env returns what the options contribute to evaluation.
 func (s *Session) Env() *fn.Env {
+	_, database := s.catalog.Current()
 	return &fn.Env{
-		Zone: s.settings.Zone(), Now: s.host.Now,
+		Zone: s.settings.Zone(), Now: s.host.Now, Database: database,
 		LegacyCast:   s.settings.Is(config.LegacyCast, "ENABLED"),
 		WrapIntegers: s.settings.Is(config.IntegerOverflow, "wrap"),
 	}
