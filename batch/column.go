@@ -148,12 +148,12 @@ func (s *Slab[T]) Vector(slots []int32) Vector {
 
 // MemBytes implements Column.
 func (s *Slab[T]) MemBytes() int {
-	total := 0
-	for i, c := range s.chunks {
-		total += len(c) * width(&Fixed[T]{})
-		if s.nulls != nil {
-			total += len(s.nulls[i])
-		}
+	if len(s.chunks) == 0 {
+		return 0
 	}
-	return total
+	size := width(&Fixed[T]{})
+	if s.nulls != nil {
+		size++
+	}
+	return s.room() * size
 }

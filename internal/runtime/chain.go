@@ -298,3 +298,14 @@ func (c *chain) endEvent() {
 		}
 	}
 }
+
+// asked reports whether the tables should give memory back though the task has
+// nothing to do.
+func (c *chain) asked() bool {
+	for _, s := range c.stages {
+		if s.store != nil && s.store.db != nil && s.store.db.Asked() {
+			return true
+		}
+	}
+	return false
+}

@@ -36,9 +36,11 @@ type Config struct {
 // StateConfig is the part of state.Config that a job decides.
 type StateConfig struct {
 	Backend state.Backend
-	// MaxRows and MaxBytes bound what one operator instance keeps in memory; 0
-	// means no bound.
-	MaxRows, MaxBytes int
+	// MaxRows bounds the rows that one operator instance keeps in memory, for
+	// tests; 0 means no bound.
+	MaxRows int
+	// Budget is the memory of all jobs of the process; nil means no bound.
+	Budget *state.Budget
 }
 
 // Restart is what happens after a failure that another attempt may survive.
@@ -86,6 +88,8 @@ const (
 	optRestart   = "restart-strategy.type"
 	optExp       = "restart-strategy.exponential-delay."
 	optFixed     = "restart-strategy.fixed-delay."
+	optBackend   = "state.backend.type"
+	optMemory    = "memory.limit"
 )
 
 // Options are the options that Set reads, under Flink's names.
@@ -105,6 +109,12 @@ var Options = []format.Option{
 	{Name: optExp + "attempts-before-reset-backoff", Kind: format.Integer, Default: "5", Doc: "how often the job is started again; below 0: always"},
 	{Name: optFixed + "attempts", Kind: format.Integer, Default: "1", Doc: "how often the job is started again; below 0: always"},
 	{Name: optFixed + "delay", Kind: format.Duration, Default: "1 s", Doc: "the pause before a restart"},
+	{Name: optBackend, Kind: format.Enum, Default: "auto", Values: []string{"auto", "memory", "disk", "hashmap", "rocksdb", "forst"},
+		Doc: "where the state of operators is: auto keeps rows in memory and writes those that are cold to disk; memory keeps all of them in memory, and fails " +
+			"when there is no room; disk lets rows leave memory early and caches files instead. Flink's hashmap means memory, rocksdb and forst mean auto"},
+	{Name: optMemory, Kind: format.Size, Own: true,
+		Doc: "the memory of the process, at least 32 mb: half of it is for the rows of state, an eighth for cached files, an eighth for rows between operators, the " +
+			"rest for work. By default that of GOMEMLIMIT, or three quarters of what the machine has or the container may use"},
 }
 
 // Set takes the values of Options. lookup returns what was set under a name.
@@ -141,6 +151,24 @@ func (c *Config) Set(lookup func(name string) (string, bool)) error {
 	default:
 		c.Restart = Restart{}
 	}
+	return c.setState(o)
+}
+
+// setState takes the options of state and memory.
+func (c *Config) setState(o *format.Options) error {
+	backend := o.Enum(optBackend)
+	c.State.Backend = state.Disk
+	if backend == "memory" || backend == "hashmap" {
+		c.State.Backend = state.Memory
+	}
+	limit := o.Size(optMemory)
+	if !o.Has(optMemory) {
+		limit = defaultMemory()
+	}
+	if limit < state.MinBudget {
+		return fmt.Errorf("option %q is %d MiB; it must be at least %d MiB", optMemory, limit>>20, state.MinBudget>>20)
+	}
+	c.State.Budget = processMemory(limit, backend == "disk")
 	return nil
 }
 

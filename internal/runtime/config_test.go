@@ -2,10 +2,13 @@ package runtime
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/graph"
+	"github.com/millstream-io/millstream/internal/state"
 )
 
 func TestSet(t *testing.T) {
@@ -39,10 +42,73 @@ func TestSet(t *testing.T) {
 		"execution.checkpointing.interval":                      "soon",
 		"restart-strategy.type":                                 "sometimes",
 		"restart-strategy.exponential-delay.backoff-multiplier": "0.5",
+		"state.backend.type":                                    "tape",
+		"memory.limit":                                          "31 mb",
 	} {
 		if _, err := set(map[string]string{name: value}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s = %s: %v", name, value, err)
 		}
+	}
+}
+
+func TestSetState(t *testing.T) {
+	for value, want := range map[string]StateConfig{
+		"": {Backend: state.Disk}, "auto": {Backend: state.Disk}, "rocksdb": {Backend: state.Disk}, "disk": {Backend: state.Disk},
+		"memory": {Backend: state.Memory}, "HASHMAP": {Backend: state.Memory},
+	} {
+		var c Config
+		err := c.Set(func(name string) (string, bool) {
+			if name == optMemory {
+				return "1 gb", true
+			}
+			return value, name == optBackend && value != ""
+		})
+		if err != nil || c.State.Backend != want.Backend || c.State.Budget.Limit() != 1<<30 {
+			t.Errorf("%q: %+v %v", value, c.State, err)
+		}
+	}
+}
+
+// TestUsableMemory reads what machines and containers say.
+func TestUsableMemory(t *testing.T) {
+	const machine = "MemTotal:       16384 kB\nMemFree: 1 kB\n"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  int64
+	}{
+		"nothing":   {nil, unknownMemory},
+		"machine":   {map[string]string{"/proc/meminfo": machine}, 16 << 20},
+		"unlimited": {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory.max": "max\n"}, 16 << 20},
+		"container": {map[string]string{"/proc/meminfo": machine, "/sys/fs/cgroup/memory.max": "1048576\n"}, 1 << 20},
+		"a group above": {map[string]string{"/proc/meminfo": machine, "/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/a/memory.max": "2097152\n",
+			"/sys/fs/cgroup/a/b/memory.max": "max"}, 2 << 20},
+		"old groups": {map[string]string{"/proc/meminfo": machine, "/proc/self/cgroup": "5:cpu,memory:/x\n",
+			"/sys/fs/cgroup/memory/x/memory.limit_in_bytes": "3145728", "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712"}, 3 << 20},
+	} {
+		got := usableMemory(func(name string) ([]byte, error) {
+			if text, ok := c.files[name]; ok {
+				return []byte(text), nil
+			}
+			return nil, os.ErrNotExist
+		})
+		if got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	if n := defaultMemory(); n < state.MinBudget {
+		t.Errorf("the default is %d", n)
+	}
+}
+
+func TestFitQueues(t *testing.T) {
+	g := &graph.Graph{Nodes: []*graph.Node{{Parallelism: 4, Inputs: make([]graph.Edge, 2)}}}
+	c := Config{QueueBytes: 4 << 20, State: StateConfig{Budget: state.NewBudget(64<<20, false)}}
+	if err := c.fitQueues(g); err != nil || c.QueueBytes != 1<<20 {
+		t.Errorf("%d %v", c.QueueBytes, err)
+	}
+	c.State.Budget = state.NewBudget(2<<20, false)
+	if err := c.fitQueues(g); err == nil || err.Error() != "memory.limit is 2 MiB, and the 8 inputs of the job's tasks need at least 4 MiB; raise memory.limit, or lower parallelism.default" {
+		t.Error(err)
 	}
 }
 

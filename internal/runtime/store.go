@@ -51,7 +51,7 @@ func (s *store) endEvent() error {
 // snapshot returns the content of the tables; nil if there are none, or if
 // nothing is kept of the job.
 func (s *store) snapshot(id int64) (*state.Snapshot, error) {
-	if s.db == nil || s.cfg.FS == nil {
+	if s.db == nil || s.cfg.FS == nil || s.cfg.Scratch {
 		return nil, nil
 	}
 	return s.db.Snapshot(id)

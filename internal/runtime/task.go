@@ -172,7 +172,7 @@ func (t *task) step() (status Status) {
 	}()
 	t.now = unset
 	status = t.next()
-	if status == Progress && t.chain.pending == 0 && t.chain.err == nil {
+	if t.chain.pending == 0 && t.chain.err == nil && (status == Progress || status == Idle && t.chain.asked()) {
 		t.chain.endEvent()
 	}
 	if t.chain.err != nil {

@@ -60,11 +60,13 @@ func (t *table) buryAll(s *space) {
 }
 
 // slots returns the slots of all rows in memory.
-func (s *space) slots() []int32 {
+func (s *space) slots() []int32 { return s.t.slotsOf(s) }
+
+func (t *table) slotsOf(s *space) []int32 {
 	out := make([]int32, 0, s.rows)
 	for _, e := range s.ext {
 		for slot := e.start; slot < e.start+e.size; slot++ {
-			if *s.t.flags.at(slot)&live != 0 {
+			if *t.flags.at(slot)&live != 0 {
 				out = append(out, slot)
 			}
 		}
@@ -118,7 +120,8 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 }
 
 // scanCold is the part of Scan behind the rows in memory. It brings the rest
-// into memory in the order of their keys, and calls f with them.
+// into memory in the order of their keys, and calls f with them. Where there is
+// no room, what f has not changed goes again at once.
 func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 	t, id := s.t, s.id
 	limit = min(limit, batch.DefaultSize)
@@ -136,6 +139,9 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 		s.cold -= int64(len(slots))
 		if len(slots) > 0 {
 			err = f(slots)
+		}
+		if err == nil && s.id == id && t.db.crowded() {
+			s.leaveClean(slots)
 		}
 		return err == nil && s.id == id, err
 	}
@@ -165,41 +171,14 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 	return err
 }
 
-// evict makes about n rows leave memory, those first that were not touched
-// since the clock came by the last time. All rows are on disk already.
-func (t *table) evict(n int) {
-	total := t.alloc.next
-	for steps := int64(0); n > 0 && steps < 2*int64(total); steps++ {
-		if t.hand >= total {
-			t.hand = 0
-		}
-		slot := t.hand
-		t.hand++
-		f := t.flags.at(slot)
-		switch {
-		case *f&live == 0:
-		case *f&used != 0:
-			*f &^= used
-		default:
+// leaveClean makes those of the given rows leave memory that are on disk as they
+// are. Some may have been deleted.
+func (s *space) leaveClean(slots []int32) {
+	t := s.t
+	for _, slot := range slots {
+		if *t.flags.at(slot)&(live|dirty|durable) == live|durable && t.meta.at(slot).owner == s.id {
 			t.leave(slot)
-			n--
 		}
 	}
-}
-
-// leave makes one row leave memory.
-func (t *table) leave(slot int32) {
-	s := t.spaces[t.meta.at(slot).owner]
-	s.forget(slot)
-	s.cold++
-	for _, list := range [][]batch.Column{t.keys, t.vals} {
-		for _, c := range list {
-			if b, ok := c.(*batch.BytesSlab); ok {
-				b.Reset(slot)
-			}
-		}
-	}
-	if s.rows == 0 {
-		t.releaseMemory(s)
-	}
+	s.listed()
 }

@@ -38,11 +38,19 @@ type Config struct {
 	FS  vfs.FS
 	Dir string
 	// MaxRows is the number of rows in memory above which cold ones are
-	// evicted when an event is over, MaxBytes the same for their size; 0 means
-	// no limit. The Memory backend has none.
-	MaxRows, MaxBytes int
-	// Cache holds blocks of the files of DBs; nil means the one that the
-	// process has for all.
+	// evicted when an event is over; 0 means no limit. The Memory backend has
+	// none. It is for tests; see Budget.
+	MaxRows int
+	// Scratch is set if FS and Dir are for rows that leave memory only: there
+	// will be no snapshots.
+	Scratch bool
+	// Budget bounds the memory of this and other DBs; nil means no bound. Wake
+	// is called, from any goroutine, when the DB should give memory back though
+	// it has no events: by EndEvent, soon.
+	Budget *Budget
+	Wake   func()
+	// Cache holds blocks of the files of DBs without a Budget; nil means the
+	// one that the process has for all.
 	Cache *lsm.Cache
 }
 
@@ -54,8 +62,12 @@ type DB struct {
 	// tracking is set once changes since the last snapshot are kept track of,
 	// limited if rows in memory are.
 	tracking, limited bool
-	disk              disk
-	sums              sums
+	// member is the DB's place in the budget; before is the number of rows
+	// when the last event was over.
+	member *member
+	before int
+	disk   disk
+	sums   sums
 	// restored are the tables that the saved state has, waiting are rows of
 	// them that the memory backend has not filled in yet, by table.
 	restored []TableInfo
@@ -66,7 +78,7 @@ type DB struct {
 func Open(cfg Config) (*DB, error) {
 	db := &DB{
 		cfg:     cfg,
-		limited: cfg.Backend == Disk && cfg.FS != nil && (cfg.MaxRows > 0 || cfg.MaxBytes > 0),
+		limited: cfg.Budget != nil || cfg.Backend == Disk && cfg.FS != nil && cfg.MaxRows > 0,
 		sums:    sums{known: make(map[string]FileInfo)},
 		waiting: make(map[uint16][]savedRow),
 	}
@@ -77,6 +89,12 @@ func Open(cfg Config) (*DB, error) {
 	if cfg.FS != nil {
 		if err := cfg.FS.RemoveAll(cfg.Dir); err != nil {
 			return nil, fmt.Errorf("%s: cannot clear its state directory: %w", cfg.Name, err)
+		}
+	}
+	if cfg.Budget != nil {
+		var err error
+		if db.member, err = cfg.Budget.join(cfg.Wake); err != nil {
+			return nil, err
 		}
 	}
 	return db, nil
@@ -145,8 +163,12 @@ func (db *DB) EndEvent() error {
 	if !db.limited {
 		return nil
 	}
-	return db.evict(rows)
+	return db.balance(rows)
 }
+
+// Asked reports whether the budget has woken the DB, and EndEvent was not called
+// since.
+func (db *DB) Asked() bool { return db.member != nil && db.member.asked.Load() }
 
 // MemBytes is the memory that the rows take.
 func (db *DB) MemBytes() int {
@@ -163,6 +185,9 @@ func (db *DB) Close() error {
 	if s := db.disk.pending; s != nil {
 		s.cancel()
 		s.changes.cancel()
+	}
+	if db.member != nil {
+		db.cfg.Budget.leave(db.member)
 	}
 	err := db.closeView()
 	if db.disk.lsm != nil {

@@ -26,7 +26,7 @@ func (db *DB) openDisk() error {
 	if err := vfs.MkdirAll(db.cfg.FS, db.cfg.Dir); err != nil {
 		return err
 	}
-	tree, err := lsm.Open(db.cfg.FS, db.liveDir(), db.cfg.Cache)
+	tree, err := lsm.Open(db.cfg.FS, db.liveDir(), db.treeOptions())
 	if err != nil {
 		return err
 	}
@@ -103,30 +103,10 @@ func (db *DB) newReader() (*lsm.Reader, error) {
 	return db.disk.lsm.NewReader()
 }
 
-// evict makes rows leave memory if the number there is too large.
-func (db *DB) evict(have int) error {
-	most := db.cfg.MaxRows
-	if db.cfg.MaxBytes > 0 {
-		slots := 0
-		for _, t := range db.tables {
-			slots += int(t.alloc.next)
-		}
-		// Memory that rows leave is used again, not given back; so what
-		// bounds it is the number of rows.
-		rows := int(int64(db.cfg.MaxBytes) * int64(slots) / int64(max(db.MemBytes(), 1)))
-		if most == 0 || rows < most {
-			most = rows
-		}
+// treeOptions are the memory that the tree may take.
+func (db *DB) treeOptions() lsm.Options {
+	if b := db.cfg.Budget; b != nil {
+		return lsm.Options{Cache: b.cache.Load(), MemTable: b.memTable()}
 	}
-	if have <= most {
-		return nil
-	}
-	if err := db.flush(); err != nil {
-		return err
-	}
-	excess := have - most + most/8
-	for _, t := range db.tables {
-		t.evict((excess*t.rows + have - 1) / have)
-	}
-	return nil
+	return lsm.Options{Cache: db.cfg.Cache}
 }

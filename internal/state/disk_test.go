@@ -86,6 +86,12 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 	fsys := vfs.NewCrashFS()
 	cfg := Config{Name: "test", Parallelism: 1, Backend: backend, FS: fsys, Dir: "state"}
 	cfg.MaxRows = []int{0, 5, 100}[seed%3]
+	if backend == Disk && seed >= 3 {
+		cfg.Budget = NewBudget(1<<20, seed == 4)
+		if seed == 4 {
+			cfg.Budget.SetLimit(8<<20, true)
+		}
+	}
 	m := newModel(t, seed, kind, cfg)
 	var last *saved
 	for i := range 400 {
@@ -99,6 +105,11 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 				m.step()
 			}
 			last = &saved{keep(t, fsys, s, fmt.Sprintf("checkpoint-%d", i)), want}
+		case p == 3:
+			m.check(m.db.EndEvent())
+			for _, t := range m.db.tables {
+				t.rebuild()
+			}
 		case p == 2:
 			// A crash, and a restart from the last checkpoint.
 			after := fsys.Crash(m.rng.IntN(101), m.rng)

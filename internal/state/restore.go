@@ -179,7 +179,7 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 	if err := p.fetch(db.cfg.FS, tmp); err != nil {
 		return err
 	}
-	tree, err := lsm.Open(db.cfg.FS, tmp, db.cfg.Cache)
+	tree, err := lsm.Open(db.cfg.FS, tmp, db.treeOptions())
 	if err != nil {
 		return err
 	}

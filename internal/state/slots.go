@@ -50,6 +50,8 @@ const (
 	durable
 	// used is set when the row is touched, and cleared by the clock.
 	used
+	// picked is set while a row is about to leave memory.
+	picked
 )
 
 // extent is a run of slots that belongs to one space. Its size is a power of

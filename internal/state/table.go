@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/types"
 )
 
 // table is one table of a DB. The rows of all its namespaces share the columns;
@@ -56,13 +57,16 @@ type table struct {
 
 func newTable(db *DB, spec Spec, id uint16) *table {
 	t := &table{db: db, spec: spec, format: rowFormat{id, spec.ByTask}, byNS: make(map[int64]*space), newFlags: db.newFlags()}
-	for _, k := range spec.Key {
-		t.keys = append(t.keys, batch.NewColumn(k))
-	}
-	for _, v := range spec.Value {
-		t.vals = append(t.vals, batch.NewColumn(v))
-	}
+	t.keys, t.vals = newColumns(spec.Key), newColumns(spec.Value)
 	return t
+}
+
+func newColumns(list []types.Type) []batch.Column {
+	out := make([]batch.Column, len(list))
+	for i, typ := range list {
+		out[i] = batch.NewColumn(typ)
+	}
+	return out
 }
 
 // Space implements Table.
@@ -299,8 +303,9 @@ func (t *table) keyVectors(slots []int32) []batch.Vector {
 
 // memBytes is the memory that the rows take.
 func (t *table) memBytes() int {
-	const metaSize, spaceSize = 10, 256
-	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize
+	// A slot has its meta data, and a place in a list of free ones.
+	const metaSize, spaceSize = 14, 256
+	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize + 4*cap(t.dirty) + cap(t.graves.rows.buf)
 	for _, c := range t.keys {
 		total += c.MemBytes()
 	}
@@ -339,4 +344,12 @@ func (p *indexPool) put(index []uint64) {
 		return
 	}
 	p.free[c] = append(p.free[c], index)
+}
+
+// trim gives up the indexes that are kept.
+func (p *indexPool) trim() {
+	for c, list := range p.free {
+		p.words -= len(list) << c
+		p.free[c] = nil
+	}
 }

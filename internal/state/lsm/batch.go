@@ -54,7 +54,7 @@ func (b *Batch) Commit() error {
 	if err != nil {
 		return db.explain("write", err)
 	}
-	if db.unflushed += size; db.unflushed < memTableSize {
+	if db.unflushed += size; db.unflushed < db.memTable {
 		return nil
 	}
 	if db.flushing != nil {

@@ -20,9 +20,17 @@ import (
 )
 
 const (
+	// memTableSize is the usual size of a memtable.
 	memTableSize = 4 << 20
 	blockSize    = 32 << 10
 )
+
+// Options are the memory that a DB may take. The zero value means a cache that
+// all such DBs of the process share, and memtables of the usual size.
+type Options struct {
+	Cache    *Cache
+	MemTable int
+}
 
 // sharedCache is the block cache of all DBs of the process that are given none.
 // It exists while there is such a DB, and takes memory as blocks are read.
@@ -75,6 +83,8 @@ type DB struct {
 	flushing  <-chan struct{}
 	// shared is set if the DB uses the shared cache.
 	shared bool
+	// memTable is the size of a memtable.
+	memTable int
 
 	failure
 }
@@ -115,10 +125,13 @@ func (e *CorruptError) Error() string {
 // Unwrap returns what was wrong.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// Open opens the map in dir, and makes it if there is none. A nil cache means
-// the one that the process has for all.
-func Open(fsys vfs.FS, dir string, cache *Cache) (*DB, error) {
-	db := &DB{dir: dir, failure: failure{told: make(chan struct{})}}
+// Open opens the map in dir, and makes it if there is none.
+func Open(fsys vfs.FS, dir string, o Options) (*DB, error) {
+	db := &DB{dir: dir, memTable: o.MemTable, failure: failure{told: make(chan struct{})}}
+	if db.memTable == 0 {
+		db.memTable = memTableSize
+	}
+	cache := o.Cache
 	if cache == nil {
 		cache = acquireShared()
 		db.shared = true
@@ -141,7 +154,7 @@ func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
 		Cache:              cache.blocks,
 		DisableWAL:         true,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
-		MemTableSize:       memTableSize,
+		MemTableSize:       uint64(db.memTable),
 		// The list of files is copied into each checkpoint.
 		MaxManifestFileSize: 1 << 20,
 		Merger:              counts,

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, fsys vfs.FS, dir string) *DB {
 	t.Helper()
-	db, err := Open(fsys, dir, nil)
+	db, err := Open(fsys, dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

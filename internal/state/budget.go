@@ -1,0 +1,160 @@
+package state
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/millstream-io/millstream/internal/state/lsm"
+)
+
+// Budget is memory that any number of DBs share: for rows, and for the blocks
+// and memtables of their files. A DB that finds the rows of all to take too
+// much lets its own go, unless it has less than its share.
+//
+// Its methods may be called from any goroutine.
+type Budget struct {
+	limit atomic.Int64
+	// used is what the rows of all members take, as of their last events.
+	used atomic.Int64
+	// count is the number of members.
+	count atomic.Int64
+	cache atomic.Pointer[lsm.Cache]
+	// lean makes rows leave memory early.
+	lean atomic.Bool
+
+	mu      sync.Mutex
+	members map[*member]bool
+}
+
+// member is what a budget knows of a DB.
+type member struct {
+	charged atomic.Int64
+	// asked is set once the DB was woken to give memory back.
+	asked atomic.Bool
+	wake  func()
+}
+
+// The shares of a budget: rows may take half of it, the files' blocks and
+// memtables an eighth. The rest is for what is not under the store's control.
+const (
+	rowShare   = 2
+	cacheShare = 8
+	// leanShare is the share of rows where they are to leave memory early; the
+	// blocks take over the rest of theirs.
+	leanShare = 16
+)
+
+// MinBudget is the smallest budget, minShare what each DB must have for rows.
+const (
+	MinBudget = 32 << 20
+	minShare  = 512 << 10
+)
+
+// NewBudget returns a budget of so many bytes. lean makes rows leave memory
+// early and gives their room to the blocks of files.
+func NewBudget(limit int64, lean bool) *Budget {
+	b := &Budget{members: make(map[*member]bool)}
+	b.SetLimit(limit, lean)
+	return b
+}
+
+// SetLimit changes the budget; DBs that are open adapt to it.
+func (b *Budget) SetLimit(limit int64, lean bool) {
+	if limit == b.limit.Load() && lean == b.lean.Load() {
+		return
+	}
+	b.limit.Store(limit)
+	b.lean.Store(lean)
+	if old := b.cache.Swap(lsm.NewCache(b.cacheBytes())); old != nil {
+		old.Close()
+	}
+}
+
+// Limit is the size of the budget.
+func (b *Budget) Limit() int64 { return b.limit.Load() }
+
+// Used is what the rows of all DBs took when their last events were over.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// rowBytes is what the rows of all members may take.
+func (b *Budget) rowBytes() int64 {
+	if b.lean.Load() {
+		return b.limit.Load() / leanShare
+	}
+	return b.limit.Load() / rowShare
+}
+
+func (b *Budget) cacheBytes() int64 {
+	if b.lean.Load() {
+		return b.limit.Load()/cacheShare + b.limit.Load()/rowShare - b.limit.Load()/leanShare
+	}
+	return b.limit.Load() / cacheShare
+}
+
+// memTable is the size of the memtables of one member. A tree has two or three,
+// which are taken from the cache.
+func (b *Budget) memTable() int {
+	const least, most = 64 << 10, 8 << 20
+	return int(min(max(b.cacheBytes()/4/max(b.count.Load(), 1), least), most))
+}
+
+// join adds a DB; wake is called when it is to give memory back though it has
+// no events.
+func (b *Budget) join(wake func()) (*member, error) {
+	n := b.count.Add(1)
+	if share := b.rowBytes() / n; share < minShare {
+		b.count.Add(-1)
+		least := b.limit.Load() / max(b.rowBytes(), 1) * n * minShare
+		return nil, fmt.Errorf("memory.limit is %d MiB, which %d operator instances with state share; they need at least %d MiB: raise memory.limit, or lower parallelism.default",
+			b.limit.Load()>>20, n, (least+1<<20-1)>>20)
+	}
+	m := &member{wake: wake}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.members[m] = true
+	return m, nil
+}
+
+func (b *Budget) leave(m *member) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.members[m] {
+		delete(b.members, m)
+		b.count.Add(-1)
+		b.used.Add(-m.charged.Swap(0))
+	}
+}
+
+// charge notes what the rows of a member take now.
+func (b *Budget) charge(m *member, bytes int64) { b.used.Add(bytes - m.charged.Swap(bytes)) }
+
+// over reports whether the rows of all take too much.
+func (b *Budget) over() bool { return b.used.Load() > b.rowBytes() }
+
+// target returns how many bytes the rows of a member may take, and whether that
+// is less than they do.
+func (b *Budget) target(m *member) (bytes int64, over bool) {
+	all, used, own := b.rowBytes(), b.used.Load(), m.charged.Load()
+	m.asked.Store(false)
+	if used <= all {
+		return all, false
+	}
+	share := all / max(b.count.Load(), 1)
+	if own <= share {
+		b.ask(share)
+		return share, false
+	}
+	return max(share, all-(used-own)), true
+}
+
+// ask wakes the members that have more than their share.
+func (b *Budget) ask(share int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for m := range b.members {
+		if m.wake != nil && m.charged.Load() > share && !m.asked.Swap(true) {
+			m.wake()
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package state
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/millstream-io/millstream/batch"
+)
+
+const (
+	// minEvict is the least number of rows that leave memory at a time.
+	minEvict = 1024
+	// rebuildRows is the number of rows up to which a DB's memory may be made
+	// anew in one event.
+	rebuildRows = 1 << 16
+)
+
+// balance makes cold rows leave memory where there are too many. Under a budget
+// its work is bounded by that of the event: what came into memory goes out
+// again, twice over; only where the bounds are passed by far, all that has to go
+// goes at once.
+func (db *DB) balance(rows int) error {
+	grown := rows - db.before
+	db.before = rows
+	if most := db.cfg.MaxRows; most > 0 && rows > most {
+		return db.evict(rows-most+most/8, true)
+	}
+	if db.member == nil {
+		return nil
+	}
+	size := int64(db.MemBytes())
+	db.cfg.Budget.charge(db.member, size)
+	bytes, over := db.cfg.Budget.target(db.member)
+	if !over {
+		return nil
+	}
+	if db.cfg.Backend == Memory || db.cfg.FS == nil {
+		return fmt.Errorf("%s: its tables take %d MiB, and with those of the other operators more than their part of memory.limit (%d MiB); "+
+			"rows leave memory for the disk with state.backend.type = auto, or raise memory.limit", db.cfg.Name, size>>20, db.cfg.Budget.Limit()>>20)
+	}
+	slots := int64(db.slots())
+	most := int(bytes * slots / max(size, 1))
+	n := max(2*grown, minEvict)
+	switch {
+	case rows > most+most/8:
+		return db.evict(rows-most, true)
+	case rows > most:
+		return db.evict(min(n, rows-most), false)
+	case size < bytes+bytes/2:
+		// Memory that rows leave is used again.
+	case rows <= rebuildRows && slots > 2*int64(rows):
+		db.rebuild()
+	default:
+		// It is given back once so few rows are left that they can be moved.
+		return db.evict(min(n, rows/2+1), false)
+	}
+	return nil
+}
+
+// slots is the number of slots of all tables, in use or not.
+func (db *DB) slots() int {
+	n := 0
+	for _, t := range db.tables {
+		n += int(t.alloc.next)
+	}
+	return n
+}
+
+// crowded reports whether rows that nobody asked for should not stay in memory.
+func (db *DB) crowded() bool {
+	if db.member != nil && db.cfg.Budget.over() {
+		return true
+	}
+	return db.limited && db.cfg.MaxRows > 0 && db.rows() >= db.cfg.MaxRows
+}
+
+func (db *DB) rows() int {
+	n := 0
+	for _, t := range db.tables {
+		n += t.rows
+	}
+	return n
+}
+
+// evict makes about n rows leave memory: of each table as many as it has of all.
+// surely looks at as many as it takes; otherwise rows that are in use may save
+// others from being found.
+func (db *DB) evict(n int, surely bool) error {
+	db.track()
+	have := max(db.rows(), 1)
+	cold := make([][]int32, len(db.tables))
+	dirty := false
+	for i, t := range db.tables {
+		cold[i] = t.coldest((n*t.rows+have-1)/have, surely)
+		dirty = dirty || slices.ContainsFunc(cold[i], t.isDirty)
+	}
+	if dirty {
+		if err := db.writeRows(cold); err != nil {
+			return err
+		}
+	}
+	for i, t := range db.tables {
+		for _, slot := range cold[i] {
+			t.leave(slot)
+		}
+		t.indexes.trim()
+	}
+	db.before = db.rows()
+	return nil
+}
+
+func (t *table) isDirty(slot int32) bool { return *t.flags.at(slot)&dirty != 0 }
+
+// coldest picks up to n rows, those first that were not touched since the clock
+// came by the last time.
+func (t *table) coldest(n int, surely bool) []int32 {
+	total := t.alloc.next
+	steps := 2 * int64(total)
+	if !surely {
+		steps = min(steps, 16*int64(n))
+	}
+	var out []int32
+	for ; len(out) < n && steps > 0; steps-- {
+		if t.hand >= total {
+			t.hand = 0
+		}
+		slot := t.hand
+		t.hand++
+		f := t.flags.at(slot)
+		switch {
+		case *f&(live|picked) != live:
+		case *f&used != 0:
+			*f &^= used
+		default:
+			*f |= picked
+			out = append(out, slot)
+		}
+	}
+	return out
+}
+
+// writeRows writes those of the rows that are dirty to disk, by table.
+func (db *DB) writeRows(slots [][]int32) error {
+	if err := db.removeGraves(); err != nil {
+		return err
+	}
+	for i, t := range db.tables {
+		for part := range slices.Chunk(slices.DeleteFunc(slices.Clone(slots[i]), func(s int32) bool { return !t.isDirty(s) }), flushRows) {
+			rows := t.freeze(part)
+			t.markDurable(part, rows)
+			for _, slot := range part {
+				*t.flags.at(slot) &^= dirty
+			}
+			if err := db.writeFrozen(tableChanges{format: t.format, rows: []*frozenRows{rows}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (db *DB) writeFrozen(c tableChanges) error {
+	if err := db.settle(); err != nil {
+		return err
+	}
+	if err := db.openDisk(); err != nil {
+		return err
+	}
+	if err := db.closeView(); err != nil {
+		return err
+	}
+	return c.write(db.disk.lsm)
+}
+
+// leave makes one row leave memory.
+func (t *table) leave(slot int32) {
+	s := t.spaces[t.meta.at(slot).owner]
+	s.forget(slot)
+	s.cold++
+	for _, list := range [][]batch.Column{t.keys, t.vals} {
+		for _, c := range list {
+			if b, ok := c.(*batch.BytesSlab); ok {
+				b.Reset(slot)
+			}
+		}
+	}
+	if s.rows == 0 {
+		t.releaseMemory(s)
+	}
+}
+
+// rebuild gives the memory of rows that have gone back, by moving the others to
+// new columns.
+func (db *DB) rebuild() {
+	for _, t := range db.tables {
+		t.rebuild()
+	}
+	db.cfg.Budget.charge(db.member, int64(db.MemBytes()))
+}
+
+func (t *table) rebuild() {
+	old := *t
+	t.keys, t.vals = newColumns(t.spec.Key), newColumns(t.spec.Value)
+	t.meta, t.flags, t.groups, t.alloc = nil, nil, nil, slotAlloc{}
+	t.indexes, t.hand, t.dirty, t.pool = indexPool{}, 0, nil, nil
+	for _, s := range t.spaces {
+		if s == nil {
+			continue
+		}
+		from := old.slotsOf(s)
+		s.ext, s.free, s.index, s.next, s.end = nil, nil, nil, 0, 0
+		to, rows := make([]int32, len(from)), make([]int32, len(from))
+		for i, slot := range from {
+			to[i], _ = s.takeSlot()
+			rows[i] = int32(i)
+			*t.meta.at(to[i]) = *old.meta.at(slot)
+			*t.groups.at(to[i]) = *old.groups.at(slot)
+			*t.flags.at(to[i]) = *old.flags.at(slot)
+			if t.isDirty(to[i]) {
+				t.dirty = append(t.dirty, to[i])
+			}
+		}
+		move(t.keys, to, old.keys, from, rows)
+		move(t.vals, to, old.vals, from, rows)
+		if len(from) > smallSpace {
+			s.index = t.indexes.get(1 << bits.Len(uint(2*len(from)-1)))
+			for _, slot := range to {
+				s.enter(t.meta.at(slot).low, slot)
+			}
+		}
+	}
+}
+
+// move copies values between the columns of a table.
+func move(dst []batch.Column, to []int32, src []batch.Column, from, rows []int32) {
+	for i, c := range src {
+		if b, ok := c.(*batch.BytesSlab); ok {
+			dst[i].Set(to, b.Raw(from), rows)
+			continue
+		}
+		dst[i].Set(to, c.Vector(from), rows)
+	}
+}
