@@ -92,6 +92,10 @@ type Bound struct {
 	Result types.Type
 	// Kernel computes it.
 	Kernel Kernel
+	// Reads is the number of arguments, from the first one, that Kernel looks
+	// at; 0 means all. Bind has taken in the others, which are constants, and
+	// the kernel need not be given them: a list may be long.
+	Reads int
 }
 
 // Kernel computes a function over columns. It is called on one goroutine at a

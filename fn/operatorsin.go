@@ -23,16 +23,19 @@ func bindIn(not bool) func(*Call) (*Bound, error) {
 		for i := range c.Args {
 			b.Params[i] = p
 		}
-		find := c.finder(p)
+		find, known := c.finder(p)
+		if known {
+			b.Reads = 1
+		}
 		b.Kernel = func(rows Rows, args []batch.Vector) (batch.Vector, error) {
 			out := batch.MakeFixed[bool](t, rows.N)
-			known := find(rows, args, out.Values)
+			valid := find(rows, args, out.Values)
 			if not {
 				for i, found := range out.Values {
 					out.Values[i] = !found
 				}
 			}
-			out.Valid = known.And(args[0].Validity(), rows.N)
+			out.Valid = valid.And(args[0].Validity(), rows.N)
 			return out, nil
 		}
 		return b, nil
@@ -76,36 +79,36 @@ func (c *Call) inType() (types.Type, error) {
 // result is cleared.
 type finder func(rows Rows, args []batch.Vector, found []bool) (known batch.Bitmap)
 
-// finder returns how to look values up: in a set, where all elements are
-// constants of type p already, and by comparing with each otherwise.
-func (c *Call) finder(p types.Type) finder {
+// finder returns how to look values up: in a set, where all elements are known,
+// that is, constants of type p already; and by comparing with each otherwise.
+func (c *Call) finder(p types.Type) (find finder, known bool) {
 	for _, a := range c.Args[1:] {
 		if a.Const == nil || a.Type.Kind == types.Null || a.Type.Phys() != p.Phys() ||
 			p.Phys() != types.PhysBytes && !a.Type.Same(p) {
-			return findEach
+			return findEach, false
 		}
 	}
 	switch p.Phys() {
 	case types.PhysI8:
-		return findFixed[int8](c.Args[1:])
+		return findFixed[int8](c.Args[1:]), true
 	case types.PhysI16:
-		return findFixed[int16](c.Args[1:])
+		return findFixed[int16](c.Args[1:]), true
 	case types.PhysI32:
-		return findFixed[int32](c.Args[1:])
+		return findFixed[int32](c.Args[1:]), true
 	case types.PhysI64:
-		return findFixed[int64](c.Args[1:])
+		return findFixed[int64](c.Args[1:]), true
 	case types.PhysF32:
-		return findFixed[float32](c.Args[1:])
+		return findFixed[float32](c.Args[1:]), true
 	case types.PhysF64:
-		return findFixed[float64](c.Args[1:])
+		return findFixed[float64](c.Args[1:]), true
 	case types.PhysI128:
-		return findFixed[types.Int128](c.Args[1:])
+		return findFixed[types.Int128](c.Args[1:]), true
 	case types.PhysTS:
-		return findFixed[types.TS](c.Args[1:])
+		return findFixed[types.TS](c.Args[1:]), true
 	case types.PhysBytes:
-		return findBytes(c.Args[1:])
+		return findBytes(c.Args[1:]), true
 	}
-	return findEach
+	return findEach, false
 }
 
 // findEach compares with one element after the other.

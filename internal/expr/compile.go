@@ -139,6 +139,9 @@ func (c *compiler) call(e *Call, kids []node) (node, error) {
 	if !b.Result.Equal(e.Typ) {
 		return nil, fmt.Errorf("expr: %s was bound as %s and is now %s", e, e.Typ, b.Result)
 	}
+	if b.Reads > 0 {
+		kids = kids[:b.Reads]
+	}
 	return &callNode{expr: e, kernel: b.Kernel, args: kids, strict: !e.Def.NullCall}, nil
 }
 
