@@ -44,15 +44,17 @@ func (q *query) start() (*types.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.cfg.Restore != Never {
+	if q.cfg.Restore != Never || q.cfg.Tiny {
 		if q.data, err = q.openData(); err != nil {
 			return nil, err
 		}
 	}
 	c := runtime.Config{Job: "script", BatchSize: q.cfg.Batch}
-	if q.cfg.Restore == Random {
-		// Few rows stay in memory between two events.
-		c.State = runtime.StateConfig{Backend: state.Disk, MaxRows: 4}
+	switch {
+	case q.cfg.Tiny:
+		c.State = runtime.StateConfig{Backend: state.Disk, MaxRows: 1}
+	case q.cfg.Restore == Random:
+		c.State.Backend = state.Disk
 	}
 	q.job, err = runtime.NewJob(p.Graph, c, q.data)
 	return p.Schema, err

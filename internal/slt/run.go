@@ -33,6 +33,9 @@ type Config struct {
 	Batch       int
 	Parallelism int
 	Restore     Restore
+	// Tiny leaves at most one row of each table's instance in memory between
+	// two events, and all others on disk.
+	Tiny bool
 	// Seed decides what is random.
 	Seed uint64
 }
@@ -40,7 +43,11 @@ type Config struct {
 // String names the configuration.
 func (c Config) String() string {
 	restore := [...]string{"never", "each step", fmt.Sprintf("random (seed %d)", c.Seed)}[c.Restore]
-	return fmt.Sprintf("batch %d, parallelism %d, restore %s", c.Batch, c.Parallelism, restore)
+	memory := "ample"
+	if c.Tiny {
+		memory = "tiny"
+	}
+	return fmt.Sprintf("batch %d, parallelism %d, restore %s, memory %s", c.Batch, c.Parallelism, restore, memory)
 }
 
 // Quick is the plain way to run a script.
@@ -52,7 +59,9 @@ func Matrix(seed uint64) []Config {
 	for _, p := range []int{1, 4} {
 		for _, b := range []int{1024, 1, 3} {
 			for _, r := range []Restore{Never, Each, Random} {
-				out = append(out, Config{Batch: b, Parallelism: p, Restore: r, Seed: seed})
+				for _, tiny := range []bool{false, true} {
+					out = append(out, Config{Batch: b, Parallelism: p, Restore: r, Tiny: tiny, Seed: seed})
+				}
 			}
 		}
 	}
