@@ -32,6 +32,8 @@ type sliding struct {
 	// run is the table. Its one namespace is 0.
 	run  state.Table
 	aggs []slidingAgg
+	// inRun are the aggregates, with their places in run.
+	inRun []placed
 	// refs is the column that counts the slices that have the key, shown that
 	// with the end of the window that was emitted last, count that of rows.
 	refs, shown, count int
@@ -75,6 +77,7 @@ func openSliding(w *windowAgg, c *op.Context, slices *state.Spec) (*sliding, err
 			s.front.place(len(s.aggs), p, &spec, slices)
 		}
 		s.aggs = append(s.aggs, a)
+		s.inRun = append(s.inRun, placed{Agg: p.Agg, from: a.from, to: a.to, set: p.set})
 	}
 	s.front.finish(&spec, slices)
 	var err error
@@ -426,16 +429,16 @@ func (s *sliding) mergeDistinct(d *distinctSet, slice, sign int64) error {
 		if none != nil {
 			values.Delete(none)
 		}
-		return s.foldDistinct(d, run, at, cols[len(s.Keys):], came, left)
+		run.Dirty(at)
+		return foldValues(s.inRun, d, run.Cols(), at, cols[len(s.Keys):], came, left)
 	})
 }
 
-// foldDistinct gives the aggregates of a set the values at positions came of
-// args, and takes those at left back. at are the slots of all positions.
-func (s *sliding) foldDistinct(d *distinctSet, run state.Space, at []int32, args []batch.Vector, came, left []int32) error {
-	cols := run.Cols()
-	for i := range s.aggs {
-		a := &s.aggs[i]
+// foldValues gives the aggregates of a set the values at positions came of args,
+// and takes those at left back. at are the slots of all positions in cols.
+func foldValues(aggs []placed, d *distinctSet, cols []batch.Column, at []int32, args []batch.Vector, came, left []int32) error {
+	for i := range aggs {
+		a := &aggs[i]
 		if a.set != d {
 			continue
 		}
@@ -451,7 +454,6 @@ func (s *sliding) foldDistinct(d *distinctSet, run state.Space, at []int32, args
 			}
 		}
 	}
-	run.Dirty(at)
 	return nil
 }
 

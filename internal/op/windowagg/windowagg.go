@@ -55,13 +55,22 @@ type Config struct {
 	Props    []Prop
 	// Updating is set where the input holds -U and -D rows.
 	Updating bool
+	// Rows is set for sessions that are not aggregated: each row is passed on with
+	// its session, once that has ended. Out is then the input's columns and Props.
+	Rows bool
 	// Proctime is set where the time of a row is the time at which it comes,
 	// and windows are closed by the clock. Attached windows are not.
 	Proctime bool
 }
 
 // New returns the operator.
-func New(c Config) op.Operator { return &windowAgg{Config: c, wm: op.MinWatermark} }
+func New(c Config) op.Operator {
+	w := &windowAgg{Config: c, wm: op.MinWatermark}
+	if c.Window.Kind == window.Session && !c.Attached {
+		return &sessions{windowAgg: w}
+	}
+	return w
+}
 
 type windowAgg struct {
 	Config

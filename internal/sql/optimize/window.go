@@ -18,11 +18,35 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 	if tvf == nil {
 		return n
 	}
-	out := &plan.WindowAggregate{Window: tvf.Window, Aggs: a.Aggs, Out: &types.Schema{}, Pos: a.Pos}
-	// place[i] is where key i of the aggregation stands in out.
-	place := make([]int, len(a.Keys))
+	attached := tvf.Window.Kind == plan.Session && !bySession(a, tvf)
+	out, place := groupByWindow(a, tvf, attached)
+	if !attached && o.absorb(out, a.Input, tvf) {
+		return restoreOrder(out, a, place)
+	}
+	out, place = groupByWindow(a, tvf, true)
+	out.Input, out.Attached = a.Input, true
+	for _, k := range a.Keys {
+		if _, p, ok := plan.WindowColumn(a.Input, k); ok && p == plan.WindowEnd {
+			out.Window.Time = k
+		}
+	}
+	return restoreOrder(out, a, place)
+}
+
+// groupByWindow makes a window aggregation of an aggregation, without its input. place[i] is where key i of the aggregation
+// stands in it. attached tells that the rows have their windows already.
+func groupByWindow(a *plan.Aggregate, tvf *plan.WindowTVF, attached bool) (out *plan.WindowAggregate, place []int) {
+	out = &plan.WindowAggregate{Window: tvf.Window, Aggs: a.Aggs, Out: &types.Schema{}, Pos: a.Pos}
+	out.Window.Partition = nil
+	// prop tells which column of the window a key is. The end of a session does not tell its start, so that a row that has
+	// its session already is grouped by both.
+	prop := func(k int) (plan.WindowProp, bool) {
+		_, p, ok := plan.WindowColumn(a.Input, k)
+		return p, ok && !(attached && tvf.Window.Kind == plan.Session && p == plan.WindowStart)
+	}
+	place = make([]int, len(a.Keys))
 	for i, k := range a.Keys {
-		if _, _, ok := plan.WindowColumn(a.Input, k); ok {
+		if _, ok := prop(k); ok {
 			continue
 		}
 		place[i] = len(out.Keys)
@@ -31,21 +55,37 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 	}
 	out.Out.Fields = append(out.Out.Fields, a.Out.Fields[len(a.Keys):]...)
 	for i, k := range a.Keys {
-		if _, p, ok := plan.WindowColumn(a.Input, k); ok {
+		if p, ok := prop(k); ok {
 			place[i] = len(out.Out.Fields)
 			out.Props = append(out.Props, p)
 			out.Out.Fields = append(out.Out.Fields, a.Out.Fields[i])
 		}
 	}
-	if !o.absorb(out, a.Input, tvf) {
-		out.Input, out.Attached = a.Input, true
-		for _, k := range a.Keys {
-			if _, p, ok := plan.WindowColumn(a.Input, k); ok && p == plan.WindowEnd {
-				out.Window.Time = k
+	return out, place
+}
+
+// bySession reports whether an aggregation groups by the keys of its sessions and nothing else.
+func bySession(a *plan.Aggregate, tvf *plan.WindowTVF) bool {
+	keys := map[int]bool{}
+	for _, k := range a.Keys {
+		if _, _, ok := plan.WindowColumn(a.Input, k); ok {
+			continue
+		}
+		if p, is := a.Input.(*plan.Project); is {
+			c, is := p.Exprs[k].(*expr.Col)
+			if !is {
+				return false
 			}
+			k = c.Index
+		}
+		keys[k] = true
+	}
+	for _, c := range tvf.Window.Partition {
+		if !keys[c] {
+			return false
 		}
 	}
-	return restoreOrder(out, a, place)
+	return len(keys) == len(tvf.Window.Partition)
 }
 
 // restoreOrder gives the columns of the window aggregation the order of the aggregation that it replaces.

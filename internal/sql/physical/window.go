@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/op/windowagg"
@@ -28,8 +27,7 @@ func (p *planner) assigner(w *plan.Window) window.Assigner {
 
 func (p *planner) lowerWindowTVF(n *plan.WindowTVF, path string) *Node {
 	if n.Window.Kind == plan.Session {
-		p.missing.Errorf(diag.Pos{}, "SESSION is not supported yet")
-		return nil
+		return p.lowerSessions(n, path)
 	}
 	in := p.lower(n.Input, path)
 	if in == nil {
@@ -45,15 +43,31 @@ func (p *planner) lowerWindowTVF(n *plan.WindowTVF, path string) *Node {
 	})
 }
 
+// lowerSessions plans sessions whose rows are passed on once they have ended.
+func (p *planner) lowerSessions(n *plan.WindowTVF, path string) *Node {
+	id := p.unique(path + "/sessions")
+	in := p.lower(n.Input, id)
+	if in == nil {
+		return nil
+	}
+	edge, parallelism := p.byKey(in, n.Window.Partition)
+	c := windowagg.Config{
+		In: in.Out, Out: n.Out, Keys: n.Window.Partition, Time: n.Window.Time, Window: p.assigner(&n.Window), Rows: true,
+		Props:    []windowagg.Prop{windowagg.Start, windowagg.End, windowagg.Time},
+		Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime,
+	}
+	return p.add(&Node{
+		ID: id, Name: "WindowTableFunction", Detail: "window=[" + n.Window.Line(n.Input.Schema()) + "]",
+		Parallelism: parallelism, In: []Input{edge}, Out: n.Out, logical: n,
+		create: func() (op.Operator, error) { return windowagg.New(c), nil },
+	})
+}
+
 var windowProps = map[plan.WindowProp]windowagg.Prop{
 	plan.WindowStart: windowagg.Start, plan.WindowEnd: windowagg.End, plan.WindowTime: windowagg.Time,
 }
 
 func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *Node {
-	if n.Window.Kind == plan.Session {
-		p.missing.Errorf(n.Pos, "SESSION is not supported yet")
-		return nil
-	}
 	id := p.unique(path + "/window-aggregate")
 	in := p.lower(n.Input, id)
 	if in == nil {
