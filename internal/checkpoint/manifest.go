@@ -238,6 +238,9 @@ type RefusedError struct{ Msg string }
 // Error implements error.
 func (e *RefusedError) Error() string { return e.Msg }
 
+// Refused tells it from failures where the type is not known.
+func (e *RefusedError) Refused() bool { return true }
+
 func damaged(name, want, got string) error {
 	return &RefusedError{fmt.Sprintf("%s is damaged: expected %s, found %s; restore the file, or start anew with --fresh", name, want, got)}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
@@ -31,13 +33,18 @@ const (
 // begin reads how far the script had come, or notes that it begins.
 func (r *runner) begin(sc *script) (*progress, error) {
 	p := &progress{before: map[string]int64{}}
+	if r.settings.from != "" {
+		if err := r.beginFrom(sc); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range sc.steps {
 		if s.job == nil || s.job.name == "" {
 			continue
 		}
 		dir := r.settings.dataDir(s.job)
 		open := runtime.OpenData
-		if r.settings.fresh {
+		if r.settings.fresh && r.settings.from == "" {
 			open = runtime.OpenFresh
 		}
 		data, err := open(vfs.OS(), dir, s.job.name)
@@ -61,6 +68,32 @@ func (r *runner) begin(sc *script) (*progress, error) {
 		}
 	}
 	return p, p.write()
+}
+
+// beginFrom puts the checkpoint of --from where the script's job finds it.
+func (r *runner) beginFrom(sc *script) error {
+	var one *job
+	for _, s := range sc.steps {
+		if s.job == nil || s.job.name == "" {
+			continue
+		}
+		if one != nil {
+			return &failure{status: statusUsage, err: fmt.Errorf("--from is for scripts with one job; this one has %s and %s", one.name, s.job.name)}
+		}
+		one = s.job
+	}
+	if one == nil {
+		return &failure{status: statusUsage, err: errors.New("--from is for scripts with an INSERT; this one keeps nothing")}
+	}
+	src, err := r.settings.source(one)
+	if err != nil {
+		return err
+	}
+	data, err := runtime.OpenFrom(vfs.OS(), r.settings.dataDir(one), one.name, src, r.settings.fresh)
+	if err != nil {
+		return err
+	}
+	return data.Close()
 }
 
 // read takes over what an earlier process has noted.

@@ -27,7 +27,9 @@ type settings struct {
 	defines []string
 	data    string
 	fresh   bool
-	output  string
+	// from is the checkpoint to begin from, or empty.
+	from   string
+	output string
 }
 
 // defineFlag adds -D.
@@ -95,6 +97,7 @@ func newRun(p *process) *cobra.Command {
 	}
 	s.jobFlags(c)
 	c.Flags().BoolVar(&s.fresh, "fresh", false, "set checkpoints of earlier runs aside and start anew")
+	c.Flags().StringVar(&s.from, "from", "", "begin from a savepoint, at the `PATH|ID` of its directory or manifest; or, with --fresh, from the checkpoint of the job with that number")
 	return c
 }
 
@@ -171,6 +174,9 @@ func (r *runner) stopJob() bool {
 func (r *runner) steps(sc *script) error {
 	p, err := r.begin(sc)
 	if err != nil {
+		if errors.As(err, new(*failure)) {
+			return err
+		}
 		return &failure{status: statusRefused, err: err}
 	}
 	for _, s := range sc.steps {
@@ -227,7 +233,12 @@ func (r *runner) runJob(j *job, data *runtime.Data) error {
 	}
 	defer r.job.Store(nil)
 	unwatch := r.screen.watch(rr.Metrics)
+	over := func(error) {}
+	if data != nil {
+		over = r.listen(j, rr)
+	}
 	err := rr.Run(context.Background())
+	over(err)
 	unwatch()
 	if j.result != nil {
 		err = errors.Join(err, j.result.finish())

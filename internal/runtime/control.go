@@ -50,8 +50,6 @@ const (
 	noticeSourceEnded
 	// noticeStop: the job shall stop behind one more checkpoint.
 	noticeStop
-	// noticeDrain: the sources shall end, and with them the job.
-	noticeDrain
 	// noticeAsk: somebody wants a savepoint, or something done with one.
 	noticeAsk
 	// noticePublished: a sink has published what belongs to checkpoint id.
@@ -166,8 +164,6 @@ func (c *control) step() (progress bool) {
 			c.finished.Store(true)
 			c.close(now)
 		}
-	case noticeDrain:
-		c.drain()
 	case noticeAsk:
 		c.answer(now, n.ask)
 	case noticePublished:

@@ -23,6 +23,7 @@ import (
 //	job            the job's identity and the number of its starts
 //	checkpoints/   see checkpoint.Dir
 //	state/         the tables of the running job; worthless after a crash
+//	checkpoints.N  checkpoints that were set aside at start N
 //	finished       the number of the checkpoint with which the job has ended
 type Data struct {
 	fs   vfs.FS
@@ -54,6 +55,13 @@ func OpenData(fsys vfs.FS, path, job string) (*Data, error) {
 // set aside unread, so it may be damaged.
 func OpenFresh(fsys vfs.FS, path, job string) (*Data, error) {
 	return openData(fsys, path, job, (*Data).setAside)
+}
+
+// OpenFrom is OpenData for a job that begins from a checkpoint of another
+// directory, or from an older one of its own. The directory must have no
+// checkpoints, unless fresh is set: then they are set aside.
+func OpenFrom(fsys vfs.FS, path, job string, from *checkpoint.Source, fresh bool) (*Data, error) {
+	return openData(fsys, path, job, func(d *Data) error { return d.begins(from, fresh) })
 }
 
 func openData(fsys vfs.FS, path, job string, load func(*Data) error) (*Data, error) {
@@ -115,7 +123,85 @@ func (d *Data) load() error {
 	if err := d.readMeta(); err != nil {
 		return err
 	}
+	if err := d.swapIn(); err != nil {
+		return err
+	}
 	return d.Reload()
+}
+
+// begins makes the job begin from a checkpoint. It is copied before anything
+// that is there is touched.
+func (d *Data) begins(from *checkpoint.Source, fresh bool) error {
+	err := d.load()
+	switch {
+	case err == nil && d.Latest() != nil && !fresh:
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s has checkpoints of its own in %s; with --fresh they are set aside, and the job begins from the other one",
+			d.meta.Job, d.path)}
+	case err != nil && !fresh:
+		return err
+	case err != nil:
+		d.meta.Incarnation = time.Now().Unix() // see setAside
+	}
+	d.meta.Incarnation = max(d.meta.Incarnation, from.Manifest.Incarnation)
+	d.meta.ID = ""
+	if err := d.identify(); err != nil {
+		return err
+	}
+	if err := d.fs.RemoveAll(d.file(incoming)); err != nil {
+		return err
+	}
+	if err := from.Import(d.fs, d.file(incoming), d.meta.ID); err != nil {
+		return errors.Join(err, d.fs.RemoveAll(d.file(incoming)))
+	}
+	if err := d.fs.Remove(d.file("finished")); err != nil && !vfs.IsNotExist(err) {
+		return err
+	}
+	if err := d.writeMeta(); err != nil {
+		return err
+	}
+	aside, err := d.aside()
+	if err != nil {
+		return err
+	}
+	if err := d.fs.Rename(d.file("checkpoints"), aside); err != nil && !vfs.IsNotExist(err) {
+		return err
+	}
+	if err := d.swapIn(); err != nil {
+		return err
+	}
+	return d.Reload()
+}
+
+// incoming is the directory of the checkpoint from which a job will begin.
+const incoming = "checkpoints.new"
+
+// swapIn makes the incoming directory that of the job's checkpoints, if these
+// were moved out of its way. A copy that did not come to that is removed.
+func (d *Data) swapIn() error {
+	_, err := d.fs.Stat(d.file("checkpoints"))
+	if err == nil || !vfs.IsNotExist(err) {
+		return errors.Join(err, d.fs.RemoveAll(d.file(incoming)))
+	}
+	if err := d.fs.Rename(d.file(incoming), d.file("checkpoints")); err != nil {
+		if vfs.IsNotExist(err) {
+			return nil
+		}
+		return err
+	}
+	return vfs.SyncDir(d.fs, d.path)
+}
+
+// aside is a name for checkpoints that the job does not go on from.
+func (d *Data) aside() (string, error) {
+	for n := d.meta.Incarnation; ; n++ {
+		name := d.file(fmt.Sprintf("checkpoints.%d", n))
+		switch _, err := d.fs.Stat(name); {
+		case vfs.IsNotExist(err):
+			return name, nil
+		case err != nil:
+			return "", err
+		}
+	}
 }
 
 func (d *Data) readMeta() error {
@@ -143,7 +229,11 @@ func (d *Data) setAside() error {
 		// tell the output of different starts by it.
 		d.meta.Incarnation = time.Now().Unix()
 	}
-	return d.reset(fmt.Sprintf("checkpoints.%d", d.meta.Incarnation))
+	aside, err := d.aside()
+	if err != nil {
+		return err
+	}
+	return d.reset(aside)
 }
 
 // Reload reads the checkpoints again, as a new process would: after a job on
@@ -186,18 +276,22 @@ func (d *Data) finish() error {
 	return vfs.WriteFile(d.fs, d.file("finished"), fmt.Appendln(nil, m.ID))
 }
 
-// restart makes a job that has finished start anew.
+// restart makes a job that has finished start anew. If there are savepoints,
+// they are set aside.
 func (d *Data) restart() error {
-	const old = "checkpoints.old"
+	if len(d.dir.Ordinary()) < len(d.dir.Retained()) {
+		return d.setAside()
+	}
+	old := d.file("checkpoints.old")
 	if err := d.reset(old); err != nil {
 		return err
 	}
-	return d.fs.RemoveAll(d.file(old))
+	return d.fs.RemoveAll(old)
 }
 
 // reset gives the checkpoints another name and forgets them.
 func (d *Data) reset(old string) error {
-	if err := d.fs.Rename(d.file("checkpoints"), d.file(old)); err != nil && !vfs.IsNotExist(err) {
+	if err := d.fs.Rename(d.file("checkpoints"), old); err != nil && !vfs.IsNotExist(err) {
 		return err
 	}
 	if err := vfs.SyncDir(d.fs, d.path); err != nil {
@@ -215,13 +309,26 @@ func (d *Data) reset(old string) error {
 // begin counts a start.
 func (d *Data) begin() error {
 	d.meta.Incarnation++
-	if d.meta.ID == "" {
-		var id [8]byte
-		if _, err := rand.Read(id[:]); err != nil {
-			return err
-		}
-		d.meta.ID = hex.EncodeToString(id[:])
+	if err := d.identify(); err != nil {
+		return err
 	}
+	return d.writeMeta()
+}
+
+// identify gives the job an identity if it has none.
+func (d *Data) identify() error {
+	if d.meta.ID != "" {
+		return nil
+	}
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	d.meta.ID = hex.EncodeToString(id[:])
+	return nil
+}
+
+func (d *Data) writeMeta() error {
 	body, err := json.Marshal(d.meta)
 	if err != nil {
 		return err

@@ -38,6 +38,10 @@ const (
 	// askSavepoint wants a savepoint, askStop one with which the job stops.
 	askSavepoint askKind = iota
 	askStop
+	// askDrain wants the sources to end, and with them the job; askDrainSaved
+	// wants the same, with a savepoint at the end.
+	askDrain
+	askDrainSaved
 	// askDelete wants checkpoint id removed, askRetain wants savepoint id to be
 	// like any checkpoint.
 	askDelete
@@ -134,6 +138,8 @@ func (c *control) answer(now int64, a *ask) {
 	switch a.kind {
 	case askSavepoint, askStop:
 		c.savepoint(now, a)
+	case askDrain, askDrainSaved:
+		c.drain(now, a)
 	case askDelete:
 		err := c.job.data.Delete(a.id)
 		if err == nil {
@@ -169,15 +175,20 @@ func (c *control) savepoint(now int64, a *ask) {
 
 // drain tells the sources that their input has ended; when all have, the job
 // takes its last checkpoint.
-func (c *control) drain() {
-	if c.readers == 0 {
-		return // it has, and the job is about to end
+func (c *control) drain(now int64, a *ask) {
+	draining := c.readers > 0 // otherwise the job is about to end by itself
+	if draining {
+		// A checkpoint on the way there would hold windows that are half closed.
+		c.drained.Store(true)
+		c.coord.Quiet()
 	}
-	// A checkpoint on the way there would hold windows that are closed half.
-	c.drained.Store(true)
-	c.coord.Quiet()
+	if a.kind == askDrain {
+		a.done <- outcome{}
+	} else {
+		c.savepoint(now, a)
+	}
 	for _, t := range c.job.tasks {
-		if t.reader != nil {
+		if t.reader != nil && draining {
 			t.post(letter{kind: letterDrain})
 		}
 	}
@@ -203,8 +214,8 @@ func (c *control) end() {
 	}
 }
 
-// errBetween says that a job that is to be asked does not run just now.
-var errBetween = errors.New("the job is not running just now: it is starting, or it has failed and waits to be started again; try again")
+// ErrBetween says that a job that is to be asked does not run just now.
+var ErrBetween = errors.New("the job is not running just now: it is starting, or it has failed and waits to be started again; try again")
 
 // ask hands a request to the job and waits for its outcome.
 func (r *Runner) ask(ctx context.Context, a *ask) (int64, error) {
@@ -213,7 +224,7 @@ func (r *Runner) ask(ctx context.Context, a *ask) (int64, error) {
 	}
 	a.done = make(chan outcome, 1)
 	if !r.tell(notice{kind: noticeAsk, ask: a}) {
-		return 0, errBetween
+		return 0, ErrBetween
 	}
 	return a.wait(ctx)
 }
@@ -258,25 +269,21 @@ func (r *Runner) Retain(ctx context.Context, id int64) error {
 // savepoint, whose number it returns when all is published. With drain set, the
 // sources end first, and with them all windows.
 func (r *Runner) StopWith(ctx context.Context, savepoint, drain bool) (id int64, err error) {
+	a := &ask{kind: askStop, done: make(chan outcome, 1)}
 	switch {
 	case savepoint && r.data == nil:
 		return 0, errKeepsNothing
-	case drain && !r.tell(notice{kind: noticeDrain}):
-		return 0, errBetween
+	case !savepoint && !drain:
+		r.Stop()
+		return 0, nil
+	case drain && savepoint:
+		a.kind = askDrainSaved
+	case drain:
+		a.kind = askDrain
 	}
-	a := &ask{kind: askStop, done: make(chan outcome, 1)}
-	if drain {
-		a.kind = askSavepoint // the end of the input stops the job
-	}
-	if savepoint && !r.tell(notice{kind: noticeAsk, ask: a}) {
-		return 0, errBetween
+	if !r.tell(notice{kind: noticeAsk, ask: a}) {
+		return 0, ErrBetween
 	}
 	r.halt()
-	if !savepoint {
-		if !drain {
-			r.tell(notice{kind: noticeStop})
-		}
-		return 0, nil
-	}
 	return a.wait(ctx)
 }

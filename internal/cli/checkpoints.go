@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/control"
+	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+func newCheckpoints(p *process) *cobra.Command {
+	var s settings
+	var verify bool
+	var remove int64
+	c := &cobra.Command{
+		Use:   "checkpoints JOB",
+		Short: "list the checkpoints of a job",
+		Long: "Lists the checkpoints and savepoints of a job, running or not: number, time, size of the state, kind. With --verify every byte of them is read, and what is " +
+			"damaged is named. With --delete one of them is removed; the newest one, from which the job goes on, is not.",
+		Args: exactly(1, "checkpoints JOB"),
+		RunE: func(c *cobra.Command, args []string) error {
+			at, err := s.place(args[0])
+			switch {
+			case err != nil:
+				return err
+			case c.Flags().Changed("delete"):
+				return p.deleteCheckpoint(at, remove)
+			}
+			return p.checkpoints(at, verify)
+		},
+	}
+	s.dataFlag(c)
+	c.Flags().BoolVar(&verify, "verify", false, "read every byte, and name what is damaged")
+	c.Flags().Int64Var(&remove, "delete", 0, "remove the checkpoint with the number `ID`")
+	c.MarkFlagsMutuallyExclusive("verify", "delete")
+	return c
+}
+
+// checkpoints lists and verifies. Damage is a refusal, as it would be when the
+// job starts.
+func (p *process) checkpoints(at *place, verify bool) error {
+	entries, err := checkpoint.List(vfs.OS(), at.checkpoints())
+	if vfs.IsNotExist(err) {
+		entries, err = nil, nil
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if len(entries) == 0 {
+		_, err := fmt.Fprintf(p.stdout, "job %s has no checkpoints\n", at.name)
+		return err
+	}
+	var buf bytes.Buffer
+	w := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "id\ttime\tsize\tkind")
+	if verify {
+		fmt.Fprint(w, "\tstate")
+	}
+	fmt.Fprintln(w)
+	var damage []error
+	for _, e := range entries {
+		if e.Manifest == nil {
+			damage = append(damage, e.Err)
+			fmt.Fprintf(w, "?\t?\t?\tdamaged: %s\n", filepath.Base(e.File))
+			continue
+		}
+		if err := list(w, at, e.Manifest, verify); err != nil {
+			damage = append(damage, err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if _, err := p.stdout.Write(buf.Bytes()); err != nil {
+		return err
+	}
+	if err := errors.Join(damage...); err != nil {
+		return &failure{status: statusRefused, err: err}
+	}
+	return nil
+}
+
+// list prints one line, and returns what is damaged.
+func list(w io.Writer, at *place, m *checkpoint.Manifest, verify bool) error {
+	fmt.Fprintf(w, "%d\t%s\t%s\t%s", m.ID, time.UnixMilli(m.Time).Format("2006-01-02 15:04:05"), bytesText(m.Size()), kind(m))
+	if !verify {
+		fmt.Fprintln(w)
+		return nil
+	}
+	src, err := checkpoint.Find(vfs.OS(), at.checkpoints(), m.ID)
+	if err == nil {
+		err = src.Verify()
+	}
+	state := "good"
+	if err != nil {
+		// A running job may have removed it meanwhile.
+		if _, gone := vfs.OS().Stat(at.manifest(m.ID)); vfs.IsNotExist(gone) {
+			state, err = "removed meanwhile", nil
+		} else {
+			state = "damaged"
+		}
+	}
+	fmt.Fprintf(w, "\t%s\n", state)
+	return err
+}
+
+func kind(m *checkpoint.Manifest) string {
+	switch {
+	case m.Drained && m.Savepoint:
+		return "savepoint, drained"
+	case m.Drained:
+		return "drained"
+	case m.Savepoint:
+		return "savepoint"
+	case m.Finished:
+		return "end"
+	}
+	return "checkpoint"
+}
+
+// bytesText prints a size for people.
+func bytesText(n int64) string {
+	const units = "KMGT"
+	if n < 1024 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	x, i := float64(n)/1024, 0
+	for x >= 1024 && i < len(units)-1 {
+		x, i = x/1024, i+1
+	}
+	return fmt.Sprintf("%.1f %ciB", x, units[i])
+}
+
+// deleteCheckpoint removes a checkpoint: by way of the process that runs the
+// job, or, if there is none, with the lock on its directory.
+func (p *process) deleteCheckpoint(at *place, id int64) error {
+	ctx := context.Background()
+	c, err := control.Dial(ctx, at.dir)
+	switch {
+	case err == nil:
+		err = errors.Join(c.Delete(ctx, id), c.Close())
+	case errors.Is(err, control.ErrNotRunning):
+		err = at.deleteHere(id)
+	}
+	if err != nil {
+		return at.remoteError(err)
+	}
+	_, err = fmt.Fprintf(p.stdout, "checkpoint %d of job %s was deleted\n", id, at.name)
+	return err
+}
+
+func (p *place) deleteHere(id int64) error {
+	data, err := runtime.OpenData(vfs.OS(), p.dir, p.name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(data.Delete(id), data.Close())
+}

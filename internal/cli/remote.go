@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/control"
+	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// remote does what other processes ask of a job that runs here.
+type remote struct {
+	runner *runner
+	name   string
+	job    *runtime.Runner
+	// ended is closed when the job has ended, with err.
+	ended chan struct{}
+	err   error
+}
+
+// listen lets other processes reach a job, until the function that it returns
+// is called with the job's outcome. A job that cannot be reached runs all the
+// same.
+func (r *runner) listen(j *job, rr *runtime.Runner) (over func(error)) {
+	h := &remote{runner: r, name: j.name, job: rr, ended: make(chan struct{})}
+	server, err := control.Listen(r.settings.dataDir(j), h)
+	if err != nil {
+		fmt.Fprintf(r.screen.err(), "the commands stop and savepoint cannot reach job %s: %v\n", j.name, err)
+		return func(error) {}
+	}
+	return func(err error) {
+		h.err = err
+		close(h.ended)
+		if err := server.Close(); err != nil {
+			fmt.Fprintf(r.screen.err(), "job %s: %v\n", j.name, err)
+		}
+	}
+}
+
+// Status implements control.Handler.
+func (h *remote) Status() control.Status {
+	m := h.job.Metrics()
+	return control.Status{
+		Job: h.name, PID: os.Getpid(), Program: version, Checkpoint: m.Checkpoint, CheckpointTime: m.CheckpointTime,
+		FailedCheckpoints: m.FailedCheckpoints, Restarts: h.job.Restarts(),
+	}
+}
+
+// patient calls f again for some seconds if the job is not there just now: it is
+// being started.
+func (h *remote) patient(f func() error) error {
+	for range 200 {
+		err := f()
+		if !errors.Is(err, runtime.ErrBetween) {
+			return err
+		}
+		select {
+		case <-h.ended:
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return runtime.ErrBetween
+}
+
+// Savepoint implements control.Handler.
+func (h *remote) Savepoint(ctx context.Context) (id int64, err error) {
+	err = h.patient(func() (err error) {
+		id, err = h.job.Savepoint(ctx)
+		return err
+	})
+	return id, err
+}
+
+// Delete implements control.Handler.
+func (h *remote) Delete(ctx context.Context, id int64) error {
+	return h.patient(func() error { return h.job.Delete(ctx, id) })
+}
+
+// Retain implements control.Handler.
+func (h *remote) Retain(ctx context.Context, id int64) error {
+	return h.patient(func() error { return h.job.Retain(ctx, id) })
+}
+
+// Stop implements control.Handler. No further job of the script begins, as after
+// a signal.
+func (h *remote) Stop(ctx context.Context, savepoint, drain bool) (id int64, err error) {
+	h.runner.stopped.Store(true)
+	if savepoint || drain {
+		err = h.patient(func() (err error) {
+			id, err = h.job.StopWith(ctx, savepoint, drain)
+			return err
+		})
+	} else {
+		h.job.Stop()
+	}
+	if errors.Is(err, runtime.ErrBetween) {
+		h.runner.stopped.Store(false)
+		return 0, err
+	}
+	<-h.ended
+	if h.err != nil {
+		return 0, h.err
+	}
+	return id, err
+}
+
+// place is a job as the commands see it that look at it from outside.
+type place struct {
+	name, dir string
+}
+
+func (p *place) checkpoints() string { return filepath.Join(p.dir, "checkpoints") }
+
+// place finds the directory of a job, which must exist.
+func (s *settings) place(name string) (*place, error) {
+	p := &place{name: name, dir: s.dataDir(&job{name: name})}
+	if _, err := os.Stat(p.dir); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return p, err
+	}
+	root := filepath.Dir(p.dir)
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no job %s: the data directory %s does not exist; name it with --data", name, root)
+	}
+	var names []string
+	for _, e := range entries {
+		if n, err := url.PathUnescape(e.Name()); err == nil && e.IsDir() {
+			names = append(names, n)
+		}
+	}
+	have := "no job"
+	if len(names) > 0 {
+		have = "jobs " + strings.Join(names, ", ")
+	}
+	return nil, fmt.Errorf("there is no job %s in %s, which has %s; another data directory is named with --data", name, root, have)
+}
+
+// dial connects to the process that runs the job.
+func (p *place) dial(ctx context.Context) (*control.Client, error) {
+	c, err := control.Dial(ctx, p.dir)
+	if errors.Is(err, control.ErrNotRunning) {
+		return nil, &failure{status: statusRefused, err: fmt.Errorf("job %s is not running", p.name)}
+	}
+	if err != nil {
+		return nil, &failure{status: statusFailed, err: fmt.Errorf("job %s cannot be reached: %w", p.name, err)}
+	}
+	return c, nil
+}
+
+// remoteError gives what a process has answered its exit status.
+func (p *place) remoteError(err error) error {
+	if err == nil {
+		return nil
+	}
+	status := statusFailed
+	var remote *control.RemoteError
+	var refused *checkpoint.RefusedError
+	if errors.As(err, &remote) && remote.Refused() || errors.As(err, &refused) {
+		status = statusRefused
+	}
+	return &failure{status: status, err: fmt.Errorf("job %s: %w", p.name, err)}
+}
+
+// released waits until the process that ran the job has given its directory
+// back, so that the job can be started at once. If it takes its time with
+// something else, so be it.
+func (p *place) released() {
+	for range 200 {
+		lock, err := vfs.Lock(vfs.OS(), filepath.Join(p.dir, "lock"))
+		if err == nil {
+			_ = lock.Close()
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
