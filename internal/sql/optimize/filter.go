@@ -171,9 +171,22 @@ func keyColumn(keys []int, c int) (int, bool) {
 func pushIntoUnion(f *plan.Filter, u *plan.Union) plan.Node {
 	out := &plan.Union{Out: u.Out}
 	for _, in := range u.In {
-		out.In = append(out.In, &plan.Filter{Input: in, Cond: f.Cond})
+		out.In = append(out.In, &plan.Filter{Input: in, Cond: plan.Substitute(f.Cond, columnsAs(in.Schema(), u.Out))})
 	}
 	return out
+}
+
+// columnsAs returns the columns of an input with the types of out: those that are NOT NULL in the input alone have to look as if
+// they were not, since the condition was bound for all inputs.
+func columnsAs(in, out *types.Schema) []expr.Expr {
+	cols := make([]expr.Expr, len(in.Fields))
+	for i, f := range in.Fields {
+		cols[i] = expr.NewCol(i, f.Name, f.Type)
+		if out.Fields[i].Type.Nullable && !f.Type.Nullable {
+			cols[i] = &expr.Cast{Arg: cols[i], Typ: f.Type.WithNull(true), Implicit: true}
+		}
+	}
+	return cols
 }
 
 // pushColumns moves those conditions below f's input that read only columns which the input passes on: below gives the
