@@ -6,6 +6,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector/script"
+	"github.com/millstream-io/millstream/internal/clock"
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/sltfile"
 	"github.com/millstream-io/millstream/internal/sql/ast"
@@ -35,7 +36,18 @@ type query struct {
 	// seen is how many changes were shown. kept is how many came before the
 	// last checkpoint, keptFed how much was fed before it.
 	seen, kept, keptFed int
-	result              *table
+	// clock is the processing time, which only the script moves, from 1970 on.
+	// moves are its moves since the last checkpoint, which was taken at keptClock.
+	clock     *clock.Manual
+	moves     []move
+	keptClock int64
+	result    *table
+}
+
+// move is a move of the clock, after so much was fed.
+type move struct {
+	fed int
+	ms  int64
 }
 
 // start plans the query and starts it, or goes on from its last checkpoint.
@@ -49,7 +61,8 @@ func (q *query) start() (*types.Schema, error) {
 			return nil, err
 		}
 	}
-	c := runtime.Config{Job: "script", BatchSize: q.cfg.Batch}
+	q.clock = clock.NewManual(q.keptClock)
+	c := runtime.Config{Job: "script", BatchSize: q.cfg.Batch, Clock: q.clock}
 	switch {
 	case q.cfg.Tiny:
 		c.State = runtime.StateConfig{Backend: state.Disk, MaxRows: 1}
@@ -114,7 +127,11 @@ func (q *query) feed(lines []feedLine) error {
 	held := map[*catalog.Table]bool{}
 	for i := 0; i < len(lines); {
 		if lines[i].word == "clock" {
-			return &inputError{"the command clock comes with processing time"}
+			if err := q.moveClock(lines[i].arg); err != nil {
+				return err
+			}
+			i++
+			continue
 		}
 		t, err := q.table(lines[i].table)
 		if err != nil {
@@ -151,6 +168,18 @@ func (q *query) feed(lines []feedLine) error {
 		}
 	}
 	return nil
+}
+
+// moveClock handles a line that says what time it is.
+func (q *query) moveClock(arg string) error {
+	v := batch.New(types.TimeOf(types.TimestampLTZ, 3), 1)
+	if err := q.form().ParseCell(v, arg); err != nil {
+		return &inputError{fmt.Sprintf("clock %s: %v", arg, err)}
+	}
+	m := move{q.hub.Fed(), v.(*batch.Fixed[int64]).Values[0]}
+	q.moves = append(q.moves, m)
+	q.clock.Set(m.ms)
+	return q.settle()
 }
 
 // word handles a line that is no row. A watermark that the rows before it
@@ -252,6 +281,7 @@ func (q *query) checkpoint() error {
 		return err
 	}
 	q.kept, q.keptFed = q.out.Len(), q.hub.Fed()
+	q.keptClock, q.moves = q.clock.Now(), nil
 	return nil
 }
 
@@ -272,6 +302,15 @@ func (q *query) crash() error {
 		q.hub.Limit(n)
 		if err := q.job.Drain(); err != nil {
 			return err
+		}
+		for _, m := range q.moves {
+			if m.fed != n {
+				continue
+			}
+			q.clock.Set(m.ms)
+			if err := q.job.Drain(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -15,6 +15,9 @@ func upper(s string) string { return strings.ToUpper(s) }
 // call binds a call of a scalar or an aggregate function.
 func (b *Binder) call(s *scope, c *ast.Call) expr.Expr {
 	name := upper(c.FuncName())
+	if e, handled := b.groupFunction(s, c, name); handled {
+		return e
+	}
 	if b.refused(c, name) {
 		return nil
 	}

@@ -18,6 +18,13 @@ type grouping struct {
 	scope *scope
 	input plan.Node
 	keys  []expr.Expr
+	// sets are the grouping sets, as places in keys; nil if there is one with all keys.
+	sets [][]int
+	// window is the group window, or nil; windowKeys are its columns, which are keys behind the others. computed computes keys
+	// below it.
+	window     *groupWindow
+	windowKeys []expr.Expr
+	computed   *plan.Project
 	// reported are the places of columns that were found to be neither keys nor aggregated.
 	reported []diag.Pos
 }
@@ -31,69 +38,74 @@ func (g *grouping) bindKeys(by *ast.GroupBy) bool {
 		g.b.unsupported(by.Pos(), "GROUP BY DISTINCT")
 		return false
 	}
+	sets := [][]int{{}}
 	ok := true
 	for i := range by.Items {
-		it := &by.Items[i]
-		switch it.Kind {
-		case ast.GroupExpr, ast.GroupSet:
-			for _, e := range it.Exprs {
-				ok = g.bindKey(e) && ok
-			}
-		case ast.GroupingSets:
-			g.b.unsupported(it.Pos(), "GROUPING SETS")
+		of := g.groupItem(&by.Items[i])
+		if of == nil {
 			ok = false
-		case ast.Cube:
-			g.b.unsupported(it.Pos(), "CUBE")
-			ok = false
-		case ast.Rollup:
-			g.b.unsupported(it.Pos(), "ROLLUP")
-			ok = false
+			continue
 		}
+		if len(of)*len(sets) > maxGroupingSets {
+			g.b.errorf(by.Items[i].Pos(), "GROUP BY has more than %d grouping sets", maxGroupingSets)
+			return false
+		}
+		sets = product(sets, of)
+	}
+	g.sets = sets
+	if ok && g.window != nil && len(sets) > 1 {
+		g.b.unsupported(by.Pos(), "a group window with several grouping sets")
+		return false
 	}
 	return ok
 }
 
-func (g *grouping) bindKey(e ast.Expr) bool {
-	if c, is := e.(*ast.Call); is && groupWindows[upper(c.FuncName())] {
-		g.b.unsupported(c.Pos(), "the group window "+upper(c.FuncName()))
-		return false
+// bindKey binds an expression of GROUP BY and returns its place among the keys, or -1 for a window.
+func (g *grouping) bindKey(e ast.Expr) (place int, ok bool) {
+	if c, is := e.(*ast.Call); is {
+		if _, is := groupWindows[upper(c.FuncName())]; is {
+			return -1, g.bindWindow(c)
+		}
 	}
 	s := &scope{rel: g.scope.rel, where: "GROUP BY", pos: g.scope.pos}
 	key := g.b.expr(s, e)
 	if key == nil {
-		return false
+		return 0, false
 	}
 	if key.Type().Kind == types.Null {
 		g.b.errorf(e.Pos(), "NULL without a type cannot be a key")
-		return false
+		return 0, false
 	}
-	for _, k := range g.keys {
+	for i, k := range g.keys {
 		if plan.Same(k, key) {
-			return true
+			return i, true
 		}
 	}
 	g.keys = append(g.keys, key)
-	return true
+	return len(g.keys) - 1, true
 }
-
-var groupWindows = map[string]bool{"TUMBLE": true, "HOP": true, "SESSION": true, "CUMULATE": true}
 
 // node makes the aggregation, and rewrites the items to read its rows. nil means that an error was reported.
 func (g *grouping) node(items []item, having expr.Expr, pos diag.Pos) plan.Node {
+	g.addWindow()
 	pre := &plan.Project{Input: g.input, Out: &types.Schema{}}
 	agg := &plan.Aggregate{Input: pre, Out: &types.Schema{}, Pos: pos}
-	for _, k := range g.keys {
+	for _, k := range append(g.belowWindow(), g.windowKeys...) {
 		col := addColumn(pre, k, "$key")
 		agg.Keys = append(agg.Keys, col)
 		agg.Out.Fields = append(agg.Out.Fields, pre.Out.Fields[col])
 	}
+	var aggs []plan.Agg
 	for i, c := range g.scope.aggs.calls {
-		a := g.agg(pre, c, aggName(items, i))
+		aggs = append(aggs, g.agg(pre, c, aggName(items, i)))
+	}
+	g.expand(agg)
+	for _, a := range aggs {
 		agg.Aggs = append(agg.Aggs, a)
 		agg.Out.Fields = append(agg.Out.Fields, types.Field{Name: a.Name, Type: a.Type})
 	}
 	var n plan.Node = agg
-	ok := g.b.wholeSlides(agg)
+	ok := g.b.windowAggregate(agg, g.window != nil)
 	if having != nil {
 		cond := g.over(agg, having)
 		if ok = cond != nil; ok {
@@ -108,6 +120,19 @@ func (g *grouping) node(items []item, having expr.Expr, pos diag.Pos) plan.Node 
 		return nil
 	}
 	return n
+}
+
+// belowWindow returns the keys over the input of the aggregation, where those that a session needs are columns.
+func (g *grouping) belowWindow() []expr.Expr {
+	if g.computed == nil {
+		return slices.Clone(g.keys)
+	}
+	var out []expr.Expr
+	for _, k := range g.keys {
+		i := addColumn(g.computed, k, "$key")
+		out = append(out, expr.NewCol(i, g.computed.Out.Fields[i].Name, k.Type()))
+	}
+	return out
 }
 
 // aggName names the result of call i as the item that shows it.
@@ -139,7 +164,7 @@ func addColumn(p *plan.Project, e expr.Expr, name string) int {
 
 func (g *grouping) agg(pre *plan.Project, c aggCall, name string) plan.Agg {
 	a := plan.Agg{Def: c.def, Call: c.call, Distinct: c.distinct, Filter: -1, Name: name, Type: c.typ}
-	if len(g.keys) == 0 && !c.neverNull {
+	if len(g.keys)+len(g.windowKeys) == 0 && !c.neverNull {
 		a.Type.Nullable = true
 	}
 	for _, e := range c.args {
@@ -170,8 +195,11 @@ func (g *grouping) over(agg *plan.Aggregate, e expr.Expr) expr.Expr {
 		}
 	}
 	if c, is := e.(*expr.Col); is {
+		if c.Index < firstGroupRef {
+			return g.ref(agg, &g.scope.aggs.refs[firstGroupRef-c.Index-1])
+		}
 		if c.Index < 0 {
-			i := len(g.keys) - 1 - c.Index
+			i := len(agg.Keys) - 1 - c.Index
 			f := agg.Out.Fields[i]
 			return expr.NewCol(i, f.Name, f.Type)
 		}

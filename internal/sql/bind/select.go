@@ -21,6 +21,7 @@ type item struct {
 // selectQuery binds SELECT; nil means that an error was reported. What is wrong in one clause does not keep the others from
 // being looked at.
 func (b *Binder) selectQuery(q *ast.Select) *relation {
+	b.knownHints(q.Hints)
 	ok := b.laterClauses(q)
 	rel := &relation{node: &plan.Values{Rows: [][]expr.Expr{{}}, Out: &types.Schema{}}}
 	var inner *relation
@@ -54,7 +55,7 @@ func (b *Binder) selectQuery(q *ast.Select) *relation {
 		return nil
 	}
 	n := rel.node
-	if q.GroupBy != nil || len(g.scope.aggs.calls) > 0 || having != nil {
+	if q.GroupBy != nil || len(g.scope.aggs.calls) > 0 || len(g.scope.aggs.refs) > 0 || having != nil {
 		if n = g.node(items, having, groupPos(q, items)); n == nil {
 			return nil
 		}
@@ -148,7 +149,11 @@ func project(n plan.Node, items []item) plan.Node {
 
 // aggScope collects the aggregate calls of a SELECT. While a call stands for its result, it is a column with a negative
 // index: -1 for the first.
-type aggScope struct{ calls []aggCall }
+type aggScope struct {
+	calls []aggCall
+	// refs are calls that ask for the group itself.
+	refs []groupRef
+}
 
 type aggCall struct {
 	def      *fn.AggDef

@@ -260,13 +260,25 @@ func (b *Binder) timeColumn(rel *relation, a ast.Expr) (int, bool) {
 	return col, true
 }
 
-// wholeSlides checks that an aggregation groups by windows that are whole numbers of slides.
-func (b *Binder) wholeSlides(a *plan.Aggregate) bool {
-	w := plan.WindowOf(a)
-	if w == nil || w.Window.Kind != plan.Hop || w.Window.Size%w.Window.Slide == 0 {
+// windowAggregate checks an aggregation that groups by windows: those of the function HOP must be whole numbers of slides, and
+// FIRST_VALUE and LAST_VALUE, which go by the order in which rows come, have no meaning where parts of windows are merged.
+func (b *Binder) windowAggregate(a *plan.Aggregate, groupWindow bool) bool {
+	tvf := plan.WindowOf(a)
+	if tvf == nil || tvf.Window.Kind == plan.Tumble {
+		return true
+	}
+	w := tvf.Window
+	for _, x := range a.Aggs {
+		if x.Def.Name == "FIRST_VALUE" || x.Def.Name == "LAST_VALUE" {
+			b.errorf(a.Pos, "%s goes by the order in which rows come, which %s does not keep", x.Def.Name, w.Kind).
+				WithHint("only TUMBLE does")
+			return false
+		}
+	}
+	if groupWindow || w.Kind != plan.Hop || w.Size%w.Slide == 0 {
 		return true
 	}
 	b.errorf(a.Pos, "to aggregate over windows of HOP, their size must be a whole number of slides, but %s is not one of %s",
-		plan.Millis(w.Window.Size), plan.Millis(w.Window.Slide))
+		plan.Millis(w.Size), plan.Millis(w.Slide))
 	return false
 }

@@ -60,6 +60,8 @@ func (p pruner) node(n plan.Node, need columns, timed bool) (plan.Node, map[int]
 		return p.windowAggregate(n, need)
 	case *plan.Union:
 		return p.union(n, need, timed)
+	case *plan.Expand:
+		return p.expand(n, need, timed)
 	}
 	// Limit and Sink pass all of their columns on.
 	in, at := p.node(n.Inputs()[0], p.passed(n, need), timed)
@@ -265,6 +267,28 @@ func (p pruner) windowAggregate(n *plan.WindowAggregate, need columns) (plan.Nod
 	out.Input, out.Keys, out.Aggs = in, moved(n.Keys, inAt), movedAggs(out.Aggs, inAt)
 	out.Window.Time = inAt[n.Window.Time]
 	return &out, at
+}
+
+// expand keeps all copies: they and the number of the set decide which groups there are.
+func (p pruner) expand(n *plan.Expand, need columns, timed bool) (plan.Node, map[int]int) {
+	width := len(n.Input.Schema().Fields)
+	below := columns{}
+	below.addAll(n.Copies)
+	for c := range need {
+		if c < width {
+			below[c] = true
+		}
+	}
+	in, at := p.node(n.Input, below, timed)
+	out := plan.NewExpand(in, moved(n.Copies, at), n.Sets)
+	all := map[int]int{}
+	for from, to := range at {
+		all[from] = to
+	}
+	for i := range len(n.Copies) + 1 {
+		all[width+i] = len(in.Schema().Fields) + i
+	}
+	return out, all
 }
 
 func (p pruner) union(n *plan.Union, need columns, timed bool) (plan.Node, map[int]int) {

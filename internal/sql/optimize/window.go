@@ -67,6 +67,9 @@ func groupByWindow(a *plan.Aggregate, tvf *plan.WindowTVF, attached bool) (out *
 // bySession reports whether an aggregation groups by the keys of its sessions and nothing else.
 func bySession(a *plan.Aggregate, tvf *plan.WindowTVF) bool {
 	keys := map[int]bool{}
+	if _, is := a.Input.(*plan.Expand); is {
+		return false
+	}
 	for _, k := range a.Keys {
 		if _, _, ok := plan.WindowColumn(a.Input, k); ok {
 			continue
@@ -106,19 +109,44 @@ func restoreOrder(w *plan.WindowAggregate, a *plan.Aggregate, place []int) plan.
 
 // absorb removes the window function from below the aggregation, if nothing else needs the window's columns.
 func (o *optimizer) absorb(w *plan.WindowAggregate, in plan.Node, tvf *plan.WindowTVF) bool {
-	p, is := in.(*plan.Project)
-	if !is {
-		if in != plan.Node(tvf) {
-			return false
+	used := usedColumns(w)
+	expand, expands := in.(*plan.Expand)
+	if expands {
+		in = expand.Input
+		for _, c := range expand.Copies {
+			used[c] = true
 		}
-		w.Input = tvf.Input
-		return true
 	}
-	if p.Input != plan.Node(tvf) {
+	p, is := in.(*plan.Project)
+	switch {
+	case !is && in == plan.Node(tvf):
+		p = &plan.Project{Input: tvf, Out: tvf.Out}
+		for i, f := range tvf.Out.Fields {
+			p.Exprs = append(p.Exprs, expr.NewCol(i, f.Name, f.Type))
+		}
+	case !is || p.Input != plan.Node(tvf):
 		return false
 	}
+	below, place := withoutWindow(p, tvf, used)
+	if below == nil {
+		return false
+	}
+	w.Window.Time = timeColumn(below, tvf)
+	w.Input = below
+	if expands {
+		w.Input = plan.NewExpand(below, moved(expand.Copies, place), expand.Sets)
+		for i := range len(expand.Copies) + 1 {
+			place[len(p.Exprs)+i] = len(below.Exprs) + i
+		}
+	}
+	w.Keys, w.Aggs = moved(w.Keys, place), movedAggs(w.Aggs, place)
+	return true
+}
+
+// withoutWindow returns the used columns of a projection over a window function as a projection over its input, and where they
+// are. nil if one of them needs the window.
+func withoutWindow(p *plan.Project, tvf *plan.WindowTVF, used map[int]bool) (*plan.Project, map[int]int) {
 	width := len(tvf.Input.Schema().Fields)
-	used := usedColumns(w)
 	below := &plan.Project{Input: tvf.Input, Out: &types.Schema{}}
 	place := map[int]int{}
 	for i, e := range p.Exprs {
@@ -127,37 +155,27 @@ func (o *optimizer) absorb(w *plan.WindowAggregate, in plan.Node, tvf *plan.Wind
 		}
 		for _, c := range expr.Columns(e) {
 			if c >= width {
-				return false
+				return nil, nil
 			}
 		}
 		place[i] = len(below.Exprs)
 		below.Exprs = append(below.Exprs, e)
 		below.Out.Fields = append(below.Out.Fields, p.Out.Fields[i])
 	}
-	time := tvf.Input.Schema().Fields[tvf.Window.Time]
-	w.Window.Time = -1
-	for i, e := range below.Exprs {
+	return below, place
+}
+
+// timeColumn finds the time column of a window function in a projection over its input, or adds it.
+func timeColumn(p *plan.Project, tvf *plan.WindowTVF) int {
+	for i, e := range p.Exprs {
 		if c, is := e.(*expr.Col); is && c.Index == tvf.Window.Time {
-			w.Window.Time = i
+			return i
 		}
 	}
-	if w.Window.Time < 0 {
-		w.Window.Time = len(below.Exprs)
-		below.Exprs = append(below.Exprs, expr.NewCol(tvf.Window.Time, time.Name, time.Type))
-		below.Out.Fields = append(below.Out.Fields, time)
-	}
-	w.Input = below
-	w.Keys = moved(w.Keys, place)
-	aggs := make([]plan.Agg, len(w.Aggs))
-	for i, a := range w.Aggs {
-		a.Args = moved(a.Args, place)
-		if a.Filter >= 0 {
-			a.Filter = place[a.Filter]
-		}
-		aggs[i] = a
-	}
-	w.Aggs = aggs
-	return true
+	time := tvf.Input.Schema().Fields[tvf.Window.Time]
+	p.Exprs = append(p.Exprs, expr.NewCol(tvf.Window.Time, time.Name, time.Type))
+	p.Out.Fields = append(p.Out.Fields, time)
+	return len(p.Exprs) - 1
 }
 
 func moved(cols []int, place map[int]int) []int {

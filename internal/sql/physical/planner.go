@@ -227,6 +227,8 @@ func (p *planner) lower(n plan.Node, path string) *Node {
 		return p.lowerUnion(n, path)
 	case *plan.Limit:
 		return p.lowerLimit(n, path)
+	case *plan.Expand:
+		return p.lowerExpand(n, path)
 	}
 	p.errs.Errorf(diag.Pos{}, "no operator computes %s", n.Line())
 	return nil

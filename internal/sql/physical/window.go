@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/expand"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/op/windowagg"
 	"github.com/millstream-io/millstream/internal/op/windowtvf"
@@ -60,6 +61,19 @@ func (p *planner) lowerSessions(n *plan.WindowTVF, path string) *Node {
 		ID: id, Name: "WindowTableFunction", Detail: "window=[" + n.Window.Line(n.Input.Schema()) + "]",
 		Parallelism: parallelism, In: []Input{edge}, Out: n.Out, logical: n,
 		create: func() (op.Operator, error) { return windowagg.New(c), nil },
+	})
+}
+
+func (p *planner) lowerExpand(n *plan.Expand, path string) *Node {
+	in := p.lower(n.Input, path)
+	if in == nil {
+		return nil
+	}
+	out, copies, sets := n.Out, n.Copies, n.Sets
+	return p.add(&Node{
+		ID: p.unique(path + "/expand"), Name: "Expand", Detail: strings.TrimSuffix(strings.TrimPrefix(n.Line(), "Expand("), ")"),
+		Parallelism: in.Parallelism, In: []Input{{From: in}}, Out: out, logical: n,
+		create: func() (op.Operator, error) { return expand.New(out, copies, sets), nil },
 	})
 }
 

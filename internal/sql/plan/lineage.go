@@ -28,6 +28,10 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 		return TimeAttr(n.Input, col)
 	case *Limit:
 		return TimeAttr(n.Input, col)
+	case *Expand:
+		if col < len(n.Input.Schema().Fields) {
+			return TimeAttr(n.Input, col)
+		}
 	case *WindowTVF:
 		in := len(n.Input.Schema().Fields)
 		if col < in {
@@ -83,6 +87,10 @@ func WindowColumn(n Node, col int) (w *WindowTVF, p WindowProp, ok bool) {
 		}
 	case *Filter:
 		return WindowColumn(n.Input, col)
+	case *Expand:
+		if col < len(n.Input.Schema().Fields) {
+			return WindowColumn(n.Input, col)
+		}
 	case *WindowTVF:
 		if in := len(n.Input.Schema().Fields); col >= in {
 			return n, WindowProp(col - in), true
