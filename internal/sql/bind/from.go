@@ -133,8 +133,23 @@ func (b *Binder) unknownTable(name *ast.Name, path catalog.Path) {
 	b.unknown(name.Pos(), path.Name, candidates, "unknown table %s", path.Name)
 }
 
-// optionHints returns the options of the OPTIONS hints; other hints speak of joins and state, and change no answer.
+// hintNames are the hints that Flink knows. All but OPTIONS speak of joins and state, and change no answer.
+var hintNames = []string{"OPTIONS", "BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOOP", "LOOKUP", "STATE_TTL", "MULTI_JOIN"}
+
+// knownHints reports hints that do not exist.
+func (b *Binder) knownHints(hints []ast.Hint) {
+	for _, h := range hints {
+		if name := upper(h.Name.Name); !slices.Contains(hintNames, name) {
+			b.unknown(h.Pos(), name, hintNames, "unknown hint %s", h.Name.Name)
+		} else if name == "STATE_TTL" && len(h.Args) > 0 {
+			b.errorf(h.Pos(), "STATE_TTL needs key-value pairs: /*+ STATE_TTL('table' = '1 d') */")
+		}
+	}
+}
+
+// optionHints returns the options of the OPTIONS hints.
 func (b *Binder) optionHints(hints []ast.Hint) []catalog.Option {
+	b.knownHints(hints)
 	var out []catalog.Option
 	for _, h := range hints {
 		if upper(h.Name.Name) != "OPTIONS" {

@@ -253,6 +253,10 @@ func (b *Binder) sinkInput(ins *ast.Insert, n plan.Node, targets []target) (out 
 // implicit converts a column of the query to the type of a sink's column, if that happens without a CAST.
 func (b *Binder) implicit(ins *ast.Insert, e expr.Expr, want types.Type, column string, pos diag.Pos) expr.Expr {
 	have := e.Type()
+	if have.Kind == types.Null {
+		b.errorf(pos, "the NULL for column %q needs a type", column).WithHint("write CAST(NULL AS %s)", want.WithNull(true))
+		return nil
+	}
 	if !cast.Implicit(have, want) {
 		b.errorf(pos, "column %q of table %s is %s, but the query gives %s", column, ins.Table.Last(), article(want), article(have)).
 			WithHint("convert it with CAST(... AS %s)", want.WithNull(true))

@@ -102,7 +102,7 @@ func (b *Binder) values(v *ast.Values) *relation {
 			continue
 		}
 		rows[i] = b.exprs(&scope{where: "VALUES"}, r.Exprs)
-		ok = ok && rows[i] != nil
+		ok = ok && rows[i] != nil && b.haveTypes(rows[i], r.Exprs)
 	}
 	if !ok {
 		return nil
@@ -121,6 +121,17 @@ func (b *Binder) values(v *ast.Values) *relation {
 		}
 	}
 	return &relation{node: &plan.Values{Rows: rows, Out: out}}
+}
+
+// haveTypes reports NULLs without a type, which VALUES does not take.
+func (b *Binder) haveTypes(row []expr.Expr, at []ast.Expr) bool {
+	for i, e := range row {
+		if e.Type().Kind == types.Null {
+			b.errorf(at[i].Pos(), "a NULL in VALUES needs a type").WithHint("write CAST(NULL AS type)")
+			return false
+		}
+	}
+	return true
 }
 
 func columnOf(rows [][]expr.Expr, c int) []types.Type {
