@@ -136,7 +136,8 @@ func Open(fsys vfs.FS, dir string, o Options) (*DB, error) {
 		cache = acquireShared()
 		db.shared = true
 	}
-	p, err := pebble.Open(dir, db.options(fsys, cache))
+	compactions := newScheduler()
+	p, err := pebble.Open(dir, db.options(fsys, cache, compactions))
 	if err != nil {
 		db.leaveCache()
 		return nil, db.explain("open", err)
@@ -145,10 +146,11 @@ func Open(fsys vfs.FS, dir string, o Options) (*DB, error) {
 	if db.get() != nil {
 		return nil, db.Close()
 	}
+	compactions.start()
 	return db, nil
 }
 
-func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
+func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble.Options {
 	o := &pebble.Options{
 		FS:                 treeFS{fsys, &db.failure},
 		Cache:              cache.blocks,
@@ -172,10 +174,7 @@ func (db *DB) options(fsys vfs.FS, cache *Cache) *pebble.Options {
 		},
 	}
 	o.Experimental.FileCacheShards = 1
-	// The usual scheduler looks ten times a second whether it may run more
-	// compactions at once, in a goroutine that stays if opening fails. This
-	// one looks when one ends or is asked for.
-	o.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
+	o.Experimental.CompactionScheduler = compactions
 	for i := range o.Levels {
 		o.Levels[i] = pebble.LevelOptions{BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10)}
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"go.uber.org/goleak"
 
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -142,4 +144,50 @@ func TestDeadDisk(t *testing.T) {
 		fsys.FailFrom(1, 0)
 		db.Close()
 	}
+}
+
+// TestOpenOnFullDisk opens a map that wants to be compacted, on a disk that
+// fails at one moment after another: each time that is an error, or works, and
+// never the end of the process. A map that was opened is compacted.
+func TestOpenOnFullDisk(t *testing.T) {
+	inner := vfs.NewMem()
+	// Pebble compacts from four files on; this leaves ten.
+	compactions := newScheduler()
+	raw := &DB{dir: "db", memTable: memTableSize, failure: failure{told: make(chan struct{})}}
+	cache := NewCache(1 << 20)
+	defer cache.Close()
+	p, err := pebble.Open("db", raw.options(inner, cache, compactions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if err := errors.Join(p.Set([]byte{'a'}, []byte{byte(i)}, pebble.NoSync), p.Flush()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opened := false
+	for n := int64(1); !opened; n++ {
+		fsys := vfs.NewFaultFS(inner)
+		fsys.FailFrom(n, -1)
+		db, err := Open(fsys, "db", Options{})
+		opened = err == nil
+		if err != nil && !errors.Is(err, vfs.ErrInjected) {
+			t.Fatalf("call %d: %v", n, err)
+		}
+		if opened {
+			db.Close() // with or without an error: its disk is dead
+		}
+	}
+	db := open(t, inner, "db")
+	defer db.Close()
+	for range 1000 {
+		if db.p.Metrics().Levels[0].TablesCount < 4 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("a map that was opened is not compacted: %s", db.p.Metrics())
 }
