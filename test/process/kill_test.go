@@ -95,9 +95,7 @@ func TestKill(t *testing.T) {
 		if len(want[parallelism]) < 8_000 {
 			t.Fatalf("only %d lines", len(want[parallelism]))
 		}
-		if err := os.RemoveAll(p.path("undisturbed")); err != nil {
-			t.Fatal(err)
-		}
+		p.remove("undisturbed", "data")
 	}
 	if !slices.Equal(want[1], want[2]) {
 		same(t, "parallelism 2 against 1", want[2], want[1])
@@ -108,13 +106,19 @@ func TestKill(t *testing.T) {
 		n := p.killUntilDone(rnd, whole, min(kills, 25))
 		kills -= n
 		same(t, fmt.Sprintf("round %d, parallelism %d, %d kills", round, parallelism, n), p.lines("out"), want[parallelism])
-		for _, dir := range []string{"out", "data"} {
-			if err := os.RemoveAll(p.path(dir)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		p.remove("out", "data")
 		if t.Failed() {
 			return
+		}
+	}
+}
+
+// remove removes directories.
+func (p *place) remove(names ...string) {
+	p.t.Helper()
+	for _, name := range names {
+		if err := os.RemoveAll(p.path(name)); err != nil {
+			p.t.Fatal(err)
 		}
 	}
 }
