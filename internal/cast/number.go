@@ -1,7 +1,6 @@
 package cast
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
@@ -337,6 +336,6 @@ func decimalToInt[T integer](scale int) func(o *outcome, i int, x types.Int128, 
 		if o.wrap || types.Int128FromInt64(int64(*to)) == q {
 			return true
 		}
-		return o.outOfRange(i, fmt.Sprintf("%s", x.AppendDecimal(nil, scale)))
+		return o.outOfRange(i, string(x.AppendDecimal(nil, scale)))
 	}
 }
