@@ -299,6 +299,17 @@ func (c *chain) endEvent() {
 	}
 }
 
+// advance lets the tables do what a snapshot has left for a time when the task
+// has nothing else to do, and reports whether there is more.
+func (c *chain) advance() (more bool) {
+	for _, s := range c.stages {
+		if s.store != nil && s.store.db != nil && s.store.db.Advance() {
+			more = true
+		}
+	}
+	return more
+}
+
 // asked reports whether the tables should give memory back though the task has
 // nothing to do.
 func (c *chain) asked() bool {

@@ -120,7 +120,7 @@ func (j *Job) saved(t *task, id int64, part *checkpoint.Part, snaps []nodeSnapsh
 	case len(snaps) == 0:
 		n.kind = noticeWritten
 	case j.concurrent:
-		j.spawn(&j.wg, func() error { j.control.tell(j.write(n)); return nil }, failure)
+		j.spawn(&j.wg, func() error { j.control.tell(j.writeAside(n)); return nil }, failure)
 		return
 	}
 	j.control.tell(n)
@@ -251,7 +251,7 @@ func (c *control) store(a checkpoint.Store) error {
 		m.Finished = !m.Drained
 	}
 	for _, n := range j.graph.Nodes {
-		m.Nodes = append(m.Nodes, checkpoint.Node{ID: n.ID, Name: n.Name, Subtasks: make([]checkpoint.Subtask, n.Parallelism)})
+		m.Nodes = append(m.Nodes, checkpoint.Node{ID: n.ID, Name: n.Name, Keeps: n.Keeps, Subtasks: make([]checkpoint.Subtask, n.Parallelism)})
 	}
 	m.Add(a.Parts)
 	if err := j.data.dir.Put(m); err != nil {

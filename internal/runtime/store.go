@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -49,10 +50,14 @@ func (s *store) endEvent() error {
 }
 
 // snapshot returns the content of the tables; nil if there are none, or if
-// nothing is kept of the job.
-func (s *store) snapshot(id int64) (*state.Snapshot, error) {
-	if s.db == nil || s.cfg.FS == nil || s.cfg.Scratch {
+// nothing is kept of the job. gradually leaves the copying of rows for later,
+// while the files are written on another goroutine.
+func (s *store) snapshot(id int64, gradually bool) (*state.Snapshot, error) {
+	switch {
+	case s.db == nil || s.cfg.FS == nil || s.cfg.Scratch:
 		return nil, nil
+	case gradually:
+		return s.db.Begin(id)
 	}
 	return s.db.Snapshot(id)
 }
@@ -68,6 +73,17 @@ func (s *store) close() error {
 type nodeSnapshot struct {
 	*state.Snapshot
 	node int
+}
+
+// writeAside is write on a goroutine beside the task: the rows come while the
+// task goes on, or not at all if the job ends.
+func (j *Job) writeAside(n notice) notice {
+	defer context.AfterFunc(j.ctx, func() {
+		for _, s := range n.snaps {
+			s.GiveUp()
+		}
+	})()
+	return j.write(n)
 }
 
 // write makes files of the snapshots of a part, and adds them to the job's

@@ -175,6 +175,9 @@ func (t *task) step() (status Status) {
 	if t.chain.pending == 0 && t.chain.err == nil && (status == Progress || status == Idle && t.chain.asked()) {
 		t.chain.endEvent()
 	}
+	if (status == Idle || status == Blocked) && t.chain.advance() {
+		status = Progress
+	}
 	if t.chain.err != nil {
 		t.job.fail(t.chain.err)
 		return Failed
@@ -430,7 +433,8 @@ func (t *task) passed(s *stage, barrier event) error {
 	if s.store == nil {
 		return nil
 	}
-	snap, err := s.store.snapshot(barrier.n)
+	// The last barrier is the end of the task, which will have no time later.
+	snap, err := s.store.snapshot(barrier.n, t.job.concurrent && !barrier.flag)
 	if snap != nil {
 		t.snaps = append(t.snaps, nodeSnapshot{snap, len(t.part.Nodes) - 1})
 	}

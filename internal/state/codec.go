@@ -147,6 +147,17 @@ func (t *table) freeze(slots []int32) *frozenRows {
 	return r
 }
 
+// bytes is about what the copies take.
+func (r *frozenRows) bytes() int64 {
+	n := 10 * len(r.ns)
+	for _, list := range [][]batch.Vector{r.keys, r.vals} {
+		for _, v := range list {
+			n += batch.MemSize(v)
+		}
+	}
+	return int64(n)
+}
+
 // encode calls f with the disk key and value of the rows, in order of the keys.
 func (r *frozenRows) encode(format rowFormat, f func(i int, key, value []byte)) {
 	var keys keyList

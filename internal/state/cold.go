@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"maps"
 
 	"github.com/millstream-io/millstream/batch"
 )
@@ -49,6 +50,9 @@ func (t *table) bury(slots []int32) {
 
 // buryAll notes that a space has gone.
 func (t *table) buryAll(s *space) {
+	if t.db.freezing() {
+		t.copyFirst(s.slots())
+	}
 	if !t.db.tracking || s.groups == [2]uint64{} {
 		return
 	}
@@ -57,6 +61,23 @@ func (t *table) buryAll(s *space) {
 		t.bury(s.slots())
 	}
 	t.graves.drops = append(t.graves.drops, d)
+}
+
+// deadKeys are the keys of rows that were removed and are still on disk, because
+// a snapshot is being written. The map does not change any more.
+func (t *table) deadKeys() map[string]bool {
+	if t.db.disk.pending == nil {
+		return nil
+	}
+	if n := t.graves.rows.len(); n > t.buried {
+		dead := make(map[string]bool, n)
+		maps.Copy(dead, t.dead)
+		for ; t.buried < n; t.buried++ {
+			dead[string(t.graves.rows.at(t.buried))] = true
+		}
+		t.dead = dead
+	}
+	return t.dead
 }
 
 // slots returns the slots of all rows in memory.
@@ -94,7 +115,7 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 	if err != nil {
 		return err
 	}
-	l := t.newLoader()
+	l, dead := t.newLoader(), t.deadKeys()
 	var last []byte
 	for _, i := range keys.sorted() {
 		key := keys.at(int(i))
@@ -106,7 +127,7 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if !ok || dead[string(key)] {
 			continue
 		}
 		if err := l.add(key, value); err != nil {
@@ -129,7 +150,7 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 	if err != nil {
 		return err
 	}
-	l := t.newLoader()
+	l, dead := t.newLoader(), t.deadKeys()
 	flush := func() (more bool, err error) {
 		if l.len() == 0 {
 			return true, nil
@@ -152,6 +173,9 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 		}
 		from := appendPrefix(nil, g, t.format.id, s.ns)
 		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
+			if dead[string(key)] {
+				return true, nil
+			}
 			if err := l.add(key, value); err != nil {
 				return false, err
 			}

@@ -62,6 +62,10 @@ type DB struct {
 	// tracking is set once changes since the last snapshot are kept track of,
 	// limited if rows in memory are.
 	tracking, limited bool
+	// dirtyBit marks rows that change now.
+	dirtyBit uint8
+	// minCopy is the constant of that name; tests change it.
+	minCopy int
 	// member is the DB's place in the budget; before is the number of rows
 	// when the last event was over.
 	member *member
@@ -77,10 +81,14 @@ type DB struct {
 // Open returns an empty DB.
 func Open(cfg Config) (*DB, error) {
 	db := &DB{
-		cfg:     cfg,
-		limited: cfg.Budget != nil || cfg.Backend == Disk && cfg.FS != nil && cfg.MaxRows > 0,
-		sums:    sums{known: make(map[string]FileInfo)},
-		waiting: make(map[uint16][]savedRow),
+		cfg: cfg,
+		// Most jobs keep checkpoints; the first must not find all rows unmarked.
+		tracking: cfg.Backend == Disk && cfg.FS != nil && !cfg.Scratch,
+		dirtyBit: dirtyA,
+		minCopy:  minCopy,
+		limited:  cfg.Budget != nil || cfg.Backend == Disk && cfg.FS != nil && cfg.MaxRows > 0,
+		sums:     sums{known: make(map[string]FileInfo)},
+		waiting:  make(map[uint16][]savedRow),
 	}
 	if cfg.Parallelism < 1 || cfg.Parallelism > MaxParallelism || cfg.Subtask < 0 || cfg.Subtask >= cfg.Parallelism {
 		return nil, fmt.Errorf("%s: there is no subtask %d of %d (the parallelism goes to %d)",
@@ -150,6 +158,7 @@ func (db *DB) declare(spec Spec) (*table, error) {
 // EndEvent is called after each event of the operator: slots and spaces that
 // were handed out are void, and rows may leave memory.
 func (db *DB) EndEvent() error {
+	db.Advance()
 	rows := 0
 	for _, t := range db.tables {
 		if len(t.empty) > 0 {
@@ -183,6 +192,7 @@ func (db *DB) MemBytes() int {
 // files of snapshots that were not released before.
 func (db *DB) Close() error {
 	if s := db.disk.pending; s != nil {
+		s.GiveUp()
 		s.cancel()
 		s.changes.cancel()
 	}

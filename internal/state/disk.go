@@ -10,8 +10,9 @@ type disk struct {
 	lsm *lsm.DB
 	// view is a reader that is kept until something is written.
 	view *lsm.Reader
-	// pending is the last snapshot. Before anything is read, its changes have
-	// to be written, and before anything is written its files made.
+	// pending is the last snapshot, until its files are made. Before that
+	// nothing else may be written. Rows that are not in memory can be read: what
+	// the snapshot has to write still is.
 	pending *Snapshot
 }
 
@@ -57,12 +58,22 @@ func (db *DB) settle() error {
 	if s == nil {
 		return nil
 	}
+	for db.Advance() {
+	}
 	if err := s.changes.write(); err != nil {
 		return err
 	}
 	db.disk.pending = nil
 	// An error in making the files is one of the snapshot only.
 	s.write()
+	return db.closeView()
+}
+
+// retire forgets the last snapshot if its files are made.
+func (db *DB) retire() error {
+	if s := db.disk.pending; s != nil && s.over.Load() {
+		return db.settle()
+	}
 	return nil
 }
 
@@ -78,8 +89,13 @@ func (db *DB) closeView() error {
 // reader returns a view of the disk as it is now. It is good until the next
 // write.
 func (db *DB) reader() (*lsm.Reader, error) {
-	if err := db.removeGraves(); err != nil {
+	if err := db.retire(); err != nil {
 		return nil, err
+	}
+	if !db.beside() {
+		if err := db.removeGraves(); err != nil {
+			return nil, err
+		}
 	}
 	if db.disk.view != nil {
 		return db.disk.view, nil
@@ -89,8 +105,20 @@ func (db *DB) reader() (*lsm.Reader, error) {
 	return r, err
 }
 
+// beside reports whether the disk is read while the last snapshot is written.
+func (db *DB) beside() bool { return db.disk.pending != nil && db.disk.pending.hadTree }
+
 // newReader returns a view that stays as it is; the caller closes it.
 func (db *DB) newReader() (*lsm.Reader, error) {
+	if err := db.retire(); err != nil {
+		return nil, err
+	}
+	if db.beside() {
+		if err := db.disk.pending.changes.writeGraves(); err != nil {
+			return nil, err
+		}
+		return db.disk.lsm.NewReader()
+	}
 	if err := db.settle(); err != nil {
 		return nil, err
 	}

@@ -98,13 +98,8 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 		m.step()
 		switch p := m.rng.IntN(60); {
 		case p < 2:
-			s, err := m.db.Snapshot(int64(i))
-			m.check(err)
-			want := cloneWant(m.want)
-			for range m.rng.IntN(8) {
-				m.step()
-			}
-			last = &saved{keep(t, fsys, s, fmt.Sprintf("checkpoint-%d", i)), want}
+			last = &saved{want: cloneWant(m.want)}
+			last.part = m.snapshot(fsys, i, seed%2 == 1)
 		case p == 3:
 			m.check(m.db.EndEvent())
 			for _, t := range m.db.tables {
@@ -133,6 +128,32 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 	if _, err := fsys.Stat("state"); !vfs.IsNotExist(err) {
 		t.Errorf("the state directory is left after Close (%v)", err)
 	}
+}
+
+// snapshot takes a snapshot and goes on to change rows before its files are made;
+// while, if the snapshot comes about gradually.
+func (m *model) snapshot(fsys vfs.FS, i int, gradually bool) Part {
+	dir := fmt.Sprintf("checkpoint-%d", i)
+	if !gradually {
+		s, err := m.db.Snapshot(int64(i))
+		m.check(err)
+		for range m.rng.IntN(8) {
+			m.step()
+		}
+		return keep(m.t, fsys, s, dir)
+	}
+	m.check(m.db.EndEvent())
+	m.db.minCopy = 1 + m.rng.IntN(20)
+	s, err := m.db.Begin(int64(i))
+	m.check(err)
+	parts := make(chan Part)
+	go func() { parts <- keep(m.t, fsys, s, dir) }()
+	for range m.rng.IntN(25) {
+		m.step()
+	}
+	for m.db.Advance() {
+	}
+	return <-parts
 }
 
 func newRNG(a, b uint64) *rand.Rand { return rand.New(rand.NewPCG(a, b)) }

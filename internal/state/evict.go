@@ -29,7 +29,10 @@ func (db *DB) balance(rows int) error {
 	if db.member == nil {
 		return nil
 	}
-	size := int64(db.MemBytes())
+	if err := db.retire(); err != nil {
+		return err
+	}
+	size := int64(db.MemBytes()) + db.copied()
 	db.cfg.Budget.charge(db.member, size)
 	bytes, over := db.cfg.Budget.target(db.member)
 	if !over {
@@ -38,6 +41,9 @@ func (db *DB) balance(rows int) error {
 	if db.cfg.Backend == Memory || db.cfg.FS == nil {
 		return fmt.Errorf("%s: its tables take %d MiB, and with those of the other operators more than their part of memory.limit (%d MiB); "+
 			"rows leave memory for the disk with state.backend.type = auto, or raise memory.limit", db.cfg.Name, size>>20, db.cfg.Budget.Limit()>>20)
+	}
+	if db.disk.pending != nil && size < bytes+bytes/4 {
+		return nil // until its files are made nothing can be written
 	}
 	slots := int64(db.slots())
 	most := int(bytes * slots / max(size, 1))
@@ -50,6 +56,9 @@ func (db *DB) balance(rows int) error {
 	case size < bytes+bytes/2:
 		// Memory that rows leave is used again.
 	case rows <= rebuildRows && slots > 2*int64(rows):
+		if err := db.settle(); err != nil {
+			return err
+		}
 		db.rebuild()
 	default:
 		// It is given back once so few rows are left that they can be moved.
@@ -87,6 +96,9 @@ func (db *DB) rows() int {
 // surely looks at as many as it takes; otherwise rows that are in use may save
 // others from being found.
 func (db *DB) evict(n int, surely bool) error {
+	if err := db.settle(); err != nil {
+		return err
+	}
 	db.track()
 	have := max(db.rows(), 1)
 	cold := make([][]int32, len(db.tables))

@@ -2,8 +2,6 @@ package state
 
 import (
 	"bytes"
-	"slices"
-	"sync"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state/lsm"
@@ -31,42 +29,9 @@ func (db *DB) track() {
 // newFlags are the flags of a row that an operator makes.
 func (db *DB) newFlags() uint8 {
 	if db.tracking {
-		return live | dirty
+		return live | db.dirtyBit
 	}
 	return live
-}
-
-// changes are all changes of a DB since the last ones, in copies that do not
-// change any more. They are written once, by the task or by another goroutine.
-type changes struct {
-	db     *DB
-	tables []tableChanges
-	once   sync.Once
-	err    error
-}
-
-type tableChanges struct {
-	format rowFormat
-	graves graves
-	rows   []*frozenRows
-}
-
-// freeze takes all changes. The rows count as saved from now on; so what is
-// returned must be written, or the DB is of no use any more.
-func (db *DB) freeze() *changes {
-	db.track()
-	c := &changes{db: db}
-	for _, t := range db.tables {
-		tc := tableChanges{format: t.format, graves: t.graves}
-		t.graves = graves{}
-		for part := range slices.Chunk(t.takeDirty(), flushRows) {
-			rows := t.freeze(part)
-			t.markDurable(part, rows)
-			tc.rows = append(tc.rows, rows)
-		}
-		c.tables = append(c.tables, tc)
-	}
-	return c
 }
 
 func (t *table) markDurable(slots []int32, rows *frozenRows) {
@@ -76,28 +41,6 @@ func (t *table) markDurable(slots []int32, rows *frozenRows) {
 			setGroup(&t.spaces[t.meta.at(slot).owner].groups, int(rows.groups[i]))
 		}
 	}
-}
-
-// write writes the changes, if that was not done before. It may open the tree;
-// the task looks at the tree only after it has called write as well.
-func (c *changes) write() error {
-	c.once.Do(func() {
-		if c.err = c.db.openDisk(); c.err != nil {
-			return
-		}
-		for i := range c.tables {
-			if c.err = c.tables[i].write(c.db.disk.lsm); c.err != nil {
-				return
-			}
-		}
-		c.tables = nil
-	})
-	return c.err
-}
-
-// cancel makes sure that nothing is being written, nor will be.
-func (c *changes) cancel() {
-	c.once.Do(func() { c.err = errGivenUp })
 }
 
 func (c *tableChanges) write(tree *lsm.DB) error {
@@ -125,35 +68,18 @@ func (c *tableChanges) write(tree *lsm.DB) error {
 	return nil
 }
 
-// flush writes all changes to disk.
-func (db *DB) flush() error {
-	if err := db.settle(); err != nil {
-		return err
-	}
-	if err := db.closeView(); err != nil {
-		return err
-	}
-	return db.freeze().write()
-}
-
-// takeDirty returns the slots of the dirty rows, which are so no more.
-func (t *table) takeDirty() []int32 {
+// pruneDirty takes out of the list of dirty rows what was removed again.
+func (t *table) pruneDirty() {
+	bit := t.db.dirtyBit
 	rows := t.dirty[:0]
 	for _, slot := range t.dirty {
-		if f := t.flags.at(slot); *f&(live|dirty) == live|dirty {
-			*f &^= dirty
+		if f := t.flags.at(slot); *f&(live|bit) == live|bit {
+			*f &^= bit
 			rows = append(rows, slot)
 		}
 	}
-	t.dirty = t.dirty[:0]
-	return rows
-}
-
-// pruneDirty takes out of the list of dirty rows what was removed again.
-func (t *table) pruneDirty() {
-	rows := t.takeDirty()
 	for _, slot := range rows {
-		*t.flags.at(slot) |= dirty
+		*t.flags.at(slot) |= bit
 	}
 	t.dirty = rows
 }
@@ -170,6 +96,7 @@ func (db *DB) removeGraves() error {
 		}
 		t.graves.rows.reset()
 		t.graves.drops = t.graves.drops[:0]
+		t.dead, t.buried = nil, 0
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func Restore(cfg Config, parts []Part) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.tracking = cfg.Backend == Disk
+	db.tracking = db.tracking || cfg.Backend == Disk
 	if err := db.restore(parts); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: cannot restore: %w", cfg.Name, err), db.Close())
 	}

@@ -44,14 +44,19 @@ type slotMeta struct {
 const (
 	// live is set while the slot holds a row.
 	live = 1 << iota
-	// dirty is set if the row differs from the one on disk, or is not there.
-	dirty
+	// dirtyA or dirtyB is set if the row differs from the one on disk, or is not
+	// there. While a snapshot is being copied, one of them marks the rows that
+	// are to be copied yet, and the other those that have changed since.
+	dirtyA
+	dirtyB
 	// durable is set if the disk has the row, perhaps with older values.
 	durable
 	// used is set when the row is touched, and cleared by the clock.
 	used
 	// picked is set while a row is about to leave memory.
 	picked
+
+	dirty = dirtyA | dirtyB
 )
 
 // extent is a run of slots that belongs to one space. Its size is a power of

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/millstream-io/millstream/internal/state/lsm"
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -73,8 +74,8 @@ func (t TableInfo) same(u TableInfo) bool {
 }
 
 // Snapshot is the content of a DB at one moment. Taking it costs the task a copy
-// of what has changed since the one before; the rest is done by Files, which
-// may be called on another goroutine while the task goes on.
+// of what has changed since the one before (see changes); the rest is done by
+// Files, which may be called on another goroutine while the task goes on.
 type Snapshot struct {
 	ID   int64
 	fs   vfs.FS
@@ -87,6 +88,11 @@ type Snapshot struct {
 	once     sync.Once
 	writeErr error
 	sums     *sums
+	// over is set when the files are made, or nobody wants them any more.
+	over atomic.Bool
+	// copied is set when all changes are copied; hadTree if there was a tree
+	// before. Both are the task's.
+	copied, hadTree bool
 }
 
 // sums remembers the checksums of files that never change.
@@ -95,8 +101,22 @@ type sums struct {
 	known map[string]FileInfo
 }
 
-// Snapshot takes a snapshot, which must be released.
+// Snapshot takes a snapshot, which must be released. It copies all that has
+// changed.
 func (db *DB) Snapshot(id int64) (*Snapshot, error) {
+	s, err := db.Begin(id)
+	if err == nil {
+		for db.Advance() {
+		}
+	}
+	return s, err
+}
+
+// Begin takes a snapshot of the DB as it is, which must be released, and leaves
+// the copying of rows for later: it is done as the operator comes to them, and by
+// EndEvent and Advance. Files, on another goroutine, waits for it; GiveUp ends
+// that.
+func (db *DB) Begin(id int64) (*Snapshot, error) {
 	s := &Snapshot{ID: id, fs: db.cfg.FS, sums: &db.sums, info: Info{
 		Version:     infoVersion,
 		Backend:     db.cfg.Backend.String(),
@@ -129,7 +149,7 @@ func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 		return nil, err
 	}
 	c := db.freeze()
-	s.changes = c
+	s.changes, s.hadTree = c, db.disk.lsm != nil
 	s.make = func() error {
 		if err := c.write(); err != nil {
 			return err
@@ -152,7 +172,10 @@ func (db *DB) allDeclared() error {
 
 // write makes the files, once.
 func (s *Snapshot) write() error {
-	s.once.Do(func() { s.writeErr = s.make() })
+	s.once.Do(func() {
+		s.writeErr = s.make()
+		s.over.Store(true)
+	})
 	return s.writeErr
 }
 
@@ -190,7 +213,18 @@ var errGivenUp = errors.New("the snapshot was given up before its files were mad
 
 // cancel makes sure that the files are not being made, nor will be.
 func (s *Snapshot) cancel() {
-	s.once.Do(func() { s.writeErr = errGivenUp })
+	s.once.Do(func() {
+		s.writeErr = errGivenUp
+		s.over.Store(true)
+	})
+}
+
+// GiveUp makes Files return, with an error if it waits for copies. The DB is of
+// no use then. It may be called from any goroutine.
+func (s *Snapshot) GiveUp() {
+	if s.changes != nil {
+		s.changes.end(true)
+	}
 }
 
 // Release removes the snapshot's own files. Hard links to them stay good.

@@ -48,7 +48,7 @@ func (s *space) Upsert(k *Keys, slots []int32) ([]int32, error) {
 		}
 	}
 	fresh := s.upsert(k, slots)
-	s.t.touch(slots)
+	s.t.touch(slots[:len(k.Rows)])
 	if len(fresh) > 0 {
 		if err := s.t.checkKeys(k, fresh[0]); err != nil {
 			return nil, err
@@ -179,7 +179,7 @@ func (s *space) Lookup(k *Keys, slots []int32) error {
 		}
 	}
 	s.lookup(k, slots)
-	s.t.touch(slots)
+	s.t.touch(slots[:len(k.Rows)])
 	return nil
 }
 
@@ -366,8 +366,8 @@ func (s *space) Dirty(slots []int32) {
 		return
 	}
 	for _, slot := range slots {
-		if f := t.flags.at(slot); *f&dirty == 0 {
-			*f |= dirty
+		if f := t.flags.at(slot); *f&t.db.dirtyBit == 0 {
+			*f |= t.db.dirtyBit
 			t.dirty = append(t.dirty, slot)
 		}
 	}
@@ -427,6 +427,7 @@ func (s *space) Scan(limit int, f func(slots []int32) error) error {
 			if len(buf) < limit {
 				continue
 			}
+			t.copyFirst(buf)
 			if err := f(buf); err != nil {
 				return err
 			}
@@ -437,6 +438,7 @@ func (s *space) Scan(limit int, f func(slots []int32) error) error {
 		}
 	}
 	if len(buf) > 0 {
+		t.copyFirst(buf)
 		if err := f(buf); err != nil {
 			return err
 		}

@@ -41,6 +41,13 @@ type table struct {
 	// or be listed twice.
 	dirty  []int32
 	graves graves
+	// frozen lists the slots that the snapshot under way has to copy, as dirty
+	// does.
+	frozen []int32
+	// dead are the keys among the graves, the first buried of them; only a read
+	// beside a snapshot needs it.
+	dead   map[string]bool
+	buried int
 	// wanted are the keys that fetch looks for.
 	wanted keyList
 	// hand is where the clock of eviction stands.
@@ -51,6 +58,7 @@ type table struct {
 	fresh, recycled []int32
 	// rowBuf, slotBuf, bad, one and oneRow are scratch.
 	rowBuf, slotBuf, bad []int32
+	copyBuf              []int32
 	hashBuf              []uint64
 	one, oneRow          [1]int32
 }
@@ -281,8 +289,11 @@ func (t *table) same(k *Keys, i, slot int32) bool {
 	return true
 }
 
-// touch tells the clock that rows are in use.
+// touch is called with the slots that the operator gets, -1 among them: the
+// snapshot under way copies the rows before they change, and the clock learns
+// that they are in use.
 func (t *table) touch(slots []int32) {
+	t.copyFirst(slots)
 	if !t.db.limited {
 		return
 	}
@@ -305,7 +316,7 @@ func (t *table) keyVectors(slots []int32) []batch.Vector {
 func (t *table) memBytes() int {
 	// A slot has its meta data, and a place in a list of free ones.
 	const metaSize, spaceSize = 14, 256
-	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize + 4*cap(t.dirty) + cap(t.graves.rows.buf)
+	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize + 4*(cap(t.dirty)+cap(t.frozen)) + cap(t.graves.rows.buf)
 	for _, c := range t.keys {
 		total += c.MemBytes()
 	}

@@ -1,0 +1,215 @@
+package state
+
+import (
+	"slices"
+	"sync"
+)
+
+// A snapshot copies the rows that have changed since the one before, without
+// holding the task up: its beginning only swaps the marks of dirty rows. A row
+// with the older mark is copied before the operator gets it again, and the
+// others a few at a time, at the end of events and when the task has nothing to
+// do. Meanwhile another goroutine writes the copies.
+
+const (
+	// minCopy and maxCopy bound the number of rows that are copied at a time.
+	minCopy, maxCopy = 1 << 11, 1 << 14
+	// copySteps is the number of times in which a copy should be done.
+	copySteps = 1 << 8
+)
+
+// changes are all changes of a DB since the last ones, in copies that do not
+// change any more. They are written once, by the task or by another goroutine,
+// which waits for the copies.
+type changes struct {
+	db   *DB
+	once sync.Once
+	err  error
+	// first is that of the graves, which the task may need gone before the rest.
+	first    sync.Once
+	firstErr error
+	// left is the number of rows to copy at the beginning.
+	left int
+
+	mu   sync.Mutex
+	more sync.Cond
+	// tables have the copies that are not written, bytes is their size.
+	tables []tableChanges
+	bytes  int64
+	// complete is set when there will be no more copies, gone when nobody wants
+	// them.
+	complete, gone bool
+}
+
+type tableChanges struct {
+	format rowFormat
+	graves graves
+	rows   []*frozenRows
+}
+
+// freeze begins to take all changes. The rows count as saved from now on; so what
+// is returned must be written, or the DB is of no use any more.
+func (db *DB) freeze() *changes {
+	db.track()
+	c := &changes{db: db}
+	c.more.L = &c.mu
+	db.dirtyBit ^= dirty
+	for _, t := range db.tables {
+		c.tables = append(c.tables, tableChanges{format: t.format, graves: t.graves})
+		t.graves = graves{}
+		t.dead, t.buried = nil, 0
+		t.newFlags = db.newFlags()
+		t.frozen, t.dirty = t.dirty, nil
+		c.left += len(t.frozen)
+	}
+	return c
+}
+
+// freezing reports whether rows have to be copied yet.
+func (db *DB) freezing() bool { return db.disk.pending != nil && !db.disk.pending.copied }
+
+// Advance does a bounded part of the work that a snapshot has left for later,
+// and reports whether there is more.
+func (db *DB) Advance() bool {
+	if !db.freezing() {
+		return false
+	}
+	c := db.disk.pending.changes
+	n := min(max(c.left/copySteps, db.minCopy), maxCopy)
+	for _, t := range db.tables {
+		part := t.frozen[:min(n, len(t.frozen))]
+		t.copyFirst(part)
+		n -= len(part)
+		if t.frozen = t.frozen[len(part):]; len(t.frozen) > 0 {
+			return true
+		}
+		t.frozen = nil
+	}
+	db.disk.pending.copied = true
+	c.end(false)
+	return false
+}
+
+// copyFirst copies those of the rows, -1 among them, that the snapshot under way
+// has to have as they are.
+func (t *table) copyFirst(slots []int32) {
+	if !t.db.freezing() {
+		return
+	}
+	mark := t.db.dirtyBit ^ dirty
+	rows := t.copyBuf[:0]
+	for _, slot := range slots {
+		if slot < 0 {
+			continue
+		}
+		if f := t.flags.at(slot); *f&(live|mark) == live|mark {
+			*f &^= mark
+			rows = append(rows, slot)
+		}
+	}
+	t.copyBuf = rows
+	for part := range slices.Chunk(rows, flushRows) {
+		copies := t.freeze(part)
+		t.markDurable(part, copies)
+		t.db.disk.pending.changes.add(slices.Index(t.db.tables, t), copies)
+	}
+}
+
+// copied is the size of copies that wait to be written.
+func (db *DB) copied() int64 {
+	if db.disk.pending == nil {
+		return 0
+	}
+	c := db.disk.pending.changes
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
+}
+
+func (c *changes) add(table int, rows *frozenRows) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tables[table].rows = append(c.tables[table].rows, rows)
+	c.bytes += rows.bytes()
+	c.more.Signal()
+}
+
+// end says that there are no more copies, or that nobody wants them.
+func (c *changes) end(gone bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.complete, c.gone = true, c.gone || gone
+	c.more.Broadcast()
+}
+
+// next waits for copies and takes them; there are none at the end.
+func (c *changes) next() (tableChanges, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if c.gone {
+			return tableChanges{}, errGivenUp
+		}
+		for i := range c.tables {
+			if t := &c.tables[i]; len(t.rows) > 0 {
+				part := tableChanges{format: t.format, rows: t.rows}
+				t.rows = nil
+				return part, nil
+			}
+		}
+		if c.complete {
+			return tableChanges{}, nil
+		}
+		c.more.Wait()
+	}
+}
+
+// write writes the changes, if that was not done before. It may open the tree;
+// the task looks at the tree only after it has called write as well, or if it
+// was open before.
+func (c *changes) write() error {
+	c.once.Do(func() { c.err = c.writeAll() })
+	return c.err
+}
+
+func (c *changes) writeAll() error {
+	if err := c.writeGraves(); err != nil {
+		return err
+	}
+	for {
+		part, err := c.next()
+		if err != nil || len(part.rows) == 0 {
+			return err
+		}
+		if err := part.write(c.db.disk.lsm); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		for _, rows := range part.rows {
+			c.bytes -= rows.bytes()
+		}
+		c.mu.Unlock()
+	}
+}
+
+// writeGraves removes what was removed before the snapshot.
+func (c *changes) writeGraves() error {
+	c.first.Do(func() {
+		if c.firstErr = c.db.openDisk(); c.firstErr != nil {
+			return
+		}
+		for i := range c.tables {
+			t := tableChanges{format: c.tables[i].format, graves: c.tables[i].graves}
+			if c.firstErr = t.write(c.db.disk.lsm); c.firstErr != nil {
+				return
+			}
+			c.tables[i].graves = graves{}
+		}
+	})
+	return c.firstErr
+}
+
+// cancel makes sure that nothing is being written, nor will be.
+func (c *changes) cancel() {
+	c.once.Do(func() { c.err = errGivenUp })
+}
