@@ -178,6 +178,9 @@ func (d *tableDef) key(k ast.Key) {
 		case col.Kind != ast.Physical:
 			d.b.errorf(id.Pos(), "column %q cannot be in the PRIMARY KEY, since it is not a physical column", id.Name)
 			return
+		case col.Type.Nullable && slices.ContainsFunc(d.table.Columns[:d.inherited], func(c catalog.Column) bool { return c.Name == id.Name }):
+			d.b.errorf(id.Pos(), "column %q comes from LIKE and can be NULL there, so it cannot be in the PRIMARY KEY", id.Name)
+			return
 		case slices.Contains(key.Columns, id.Name):
 			d.b.errorf(id.Pos(), "column %q is twice in the PRIMARY KEY", id.Name)
 			return
