@@ -156,7 +156,15 @@ func (o *optimizer) pushFilter(n plan.Node) plan.Node {
 		if len(in.Keys) == 0 {
 			return n
 		}
-		return pushColumns(f, func(c int) (int, bool) { return keyColumn(in.Keys, c) })
+		windowed := plan.WindowOf(in) != nil
+		return pushColumns(f, func(c int) (int, bool) {
+			below, ok := keyColumn(in.Keys, c)
+			if _, _, is := plan.WindowColumn(in.Input, below); ok && windowed && is {
+				// The aggregation makes windows of slices only if nothing below it looks at windows.
+				return 0, false
+			}
+			return below, ok
+		})
 	}
 	return n
 }
