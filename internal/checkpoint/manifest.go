@@ -54,6 +54,8 @@ type Manifest struct {
 type Node struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
+	// Keeps is that of graph.Node.
+	Keeps []string `json:"keeps,omitempty"`
 	// Subtasks has one element for each subtask, in order.
 	Subtasks []Subtask `json:"subtasks"`
 	// Splits are those of a source, in the order in which they were found.

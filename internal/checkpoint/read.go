@@ -61,6 +61,9 @@ type Source struct {
 	newer bool
 }
 
+// ErrEmpty says that a directory has no checkpoints.
+var ErrEmpty = errors.New("there is no savepoint and no checkpoint in it")
+
 // Find returns checkpoint id of a directory; with id 0, the newest one.
 func Find(fs vfs.FS, path string, id int64) (*Source, error) {
 	entries, err := List(fs, path)
@@ -88,7 +91,7 @@ func Find(fs vfs.FS, path string, id int64) (*Source, error) {
 	case found != nil:
 		return found, nil
 	case len(ids) == 0:
-		return nil, &RefusedError{Msg: fmt.Sprintf("%s holds no savepoint and no checkpoint", path)}
+		return nil, fmt.Errorf("%s: %w", path, ErrEmpty)
 	}
 	return nil, &RefusedError{Msg: fmt.Sprintf("%s holds no checkpoint %d; it holds %s", path, id, strings.Join(ids, ", "))}
 }

@@ -28,8 +28,10 @@ type settings struct {
 	data    string
 	fresh   bool
 	// from is the checkpoint to begin from, or empty.
-	from   string
-	output string
+	from string
+	// allowLoss lets a job go on with a query that loses some of its state.
+	allowLoss bool
+	output    string
 }
 
 // defineFlag adds -D.
@@ -97,6 +99,7 @@ func newRun(p *process) *cobra.Command {
 	}
 	s.jobFlags(c)
 	c.Flags().BoolVar(&s.fresh, "fresh", false, "set checkpoints of earlier runs aside and start anew")
+	c.Flags().BoolVar(&s.allowLoss, "allow-loss", false, "go on although the script has changed so that state is lost (millstream diff tells what)")
 	c.Flags().StringVar(&s.from, "from", "", "begin from a savepoint, at the `PATH|ID` of its directory or manifest; or, with --fresh, from the checkpoint of the job with that number")
 	return c
 }
@@ -225,6 +228,7 @@ func (r *runner) runDurable(j *job, p *progress) error {
 // runJob runs one job and says how it went.
 func (r *runner) runJob(j *job, data *runtime.Data) error {
 	j.config.Job = j.name
+	j.config.AllowLoss = r.settings.allowLoss
 	j.config.Log = func(line string) { fmt.Fprintln(r.screen.err(), line) }
 	rr := runtime.NewRunner(j.graph, j.config, data)
 	r.job.Store(rr)

@@ -48,6 +48,10 @@ type Node struct {
 	// Parallelism is the number of subtasks.
 	Parallelism int
 	Inputs      []Edge
+	// Keeps says in words what the saved state of the node means: another node
+	// of the same ID can go on with it if it says the same. Empty for nodes
+	// that keep nothing.
+	Keeps []string
 	// Out is the schema of the rows that the node emits; nil for sinks.
 	Out *types.Schema
 	// Source makes rows.

@@ -290,7 +290,7 @@ func TestAnotherQuery(t *testing.T) {
 	cfg := runtime.Config{Log: func(l string) { log = append(log, l) }}
 	_, err := runtime.NewJob(tallyFreeGraph(src, sink), cfg, data)
 	var refused *checkpoint.RefusedError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "holds state of tally, which the query does not have any more") {
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "tally (tally): table sums; the query does not have it any more") {
 		t.Errorf("got %v", err)
 	}
 	// One more operator is no loss.

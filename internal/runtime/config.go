@@ -28,6 +28,9 @@ type Config struct {
 	Restart    Restart
 	// State says where the tables of operators are.
 	State StateConfig
+	// AllowLoss lets the job go on from a checkpoint some of whose state the graph
+	// has no use for.
+	AllowLoss bool
 	// Log is told, in one line each, what a user should know: where the job
 	// goes on, that it restarts. It may be nil.
 	Log func(line string)

@@ -76,9 +76,9 @@ func NewJob(g *graph.Graph, cfg Config, data *Data) (*Job, error) {
 	if err := b.build(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	j.control.start(from)
+	j.control.start(b.from)
 	for _, d := range j.sources {
-		if err := d.restore(from); err != nil {
+		if err := d.restore(b.from); err != nil {
 			return nil, errors.Join(err, j.Close())
 		}
 	}
@@ -116,7 +116,8 @@ func (b *builder) build() error {
 	return b.open()
 }
 
-// check refuses a checkpoint with state that the graph has no place for.
+// check refuses a checkpoint with state that the graph has no place for, or
+// leaves that out.
 func (b *builder) check() error {
 	if b.from == nil {
 		return nil
@@ -125,16 +126,14 @@ func (b *builder) check() error {
 		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s was drained with checkpoint %d: its windows were closed as if the input had ended, so it cannot go on; "+
 			"begin from an earlier savepoint, or start anew with --fresh", b.from.Job, b.from.ID)}
 	}
-	ids := map[string]bool{}
-	for _, n := range b.job.graph.Nodes {
-		ids[n.ID] = true
+	from, lost, err := b.from.Adapt(b.job.graph, b.job.cfg.AllowLoss)
+	if err != nil {
+		return err
 	}
-	for _, n := range b.from.Nodes {
-		if !ids[n.ID] && n.HasState() {
-			return &checkpoint.RefusedError{Msg: fmt.Sprintf("checkpoint %d of job %s holds state of %s, which the query does not "+
-				"have any more; go back to the query that it was taken with, or start anew with --fresh", b.from.ID, b.from.Job, n.Name)}
-		}
+	for _, c := range lost {
+		b.job.cfg.Log(fmt.Sprintf("job %s: given up: %s", b.from.Job, c))
 	}
+	b.from = from
 	if b.from.Plan != b.job.graph.Fingerprint() {
 		b.job.cfg.Log(fmt.Sprintf("job %s: the query is not the one that checkpoint %d was taken with; operators with the same IDs keep their state",
 			b.from.Job, b.from.ID))

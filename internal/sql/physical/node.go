@@ -105,7 +105,7 @@ func (p *Plan) Graph() (*graph.Graph, error) {
 	g := &graph.Graph{}
 	made := map[*Node]*graph.Node{}
 	for _, n := range p.nodes {
-		out := &graph.Node{ID: n.ID, Name: n.Name, Detail: n.Detail, Parallelism: n.Parallelism, Out: n.Out, New: n.create, Sink: n.sink}
+		out := &graph.Node{ID: n.ID, Name: n.Name, Detail: n.Detail, Parallelism: n.Parallelism, Out: n.Out, New: n.create, Sink: n.sink, Keeps: n.keeps()}
 		if n.source != nil {
 			out.Source = n.source.graphSource()
 		}

@@ -1,0 +1,126 @@
+package physical
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/sql/catalog"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+)
+
+// keeps says what the saved state of a node means; see graph.Node.Keeps. It goes by the logical plan, so that the way in which
+// a query is computed may change. A filter below an operator does not count: it decides which rows come, not what they mean.
+func (n *Node) keeps() []string {
+	switch l := n.logical.(type) {
+	case *plan.Scan:
+		return tableKeeps(l.Table, l.Options)
+	case *plan.Sink:
+		if l.Table == nil {
+			return nil
+		}
+		return tableKeeps(l.Table, l.Options)
+	case *plan.WindowAggregate:
+		return append([]string{windowKeeps(&l.Window, l.Input, l.Attached), "keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
+	case *plan.WindowTVF:
+		return []string{windowKeeps(&l.Window, l.Input, false), "rows=" + l.Input.Schema().String()}
+	case *plan.Aggregate:
+		return append([]string{"keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
+	case *plan.Limit:
+		return []string{"rows passed"}
+	case nil:
+		return nil
+	}
+	return []string{n.Name + "(" + n.Detail + ")"}
+}
+
+// passing are options that say nothing of where in its input a source is, or what a sink has not published yet.
+var passing = []string{"format", "scan.parallelism", "sink.parallelism", "source.monitor-interval"}
+
+// tableKeeps are the connector and its options. Their values may be secret, so only hashes are kept.
+func tableKeeps(t *catalog.Table, override []catalog.Option) []string {
+	values, form := map[string]string{}, ""
+	for _, o := range slices.Concat(t.Options, override) {
+		values[o.Key] = o.Value
+		if o.Key == "format" {
+			form = o.Value + "."
+		}
+	}
+	out := []string{"connector=" + values["connector"]}
+	for key, value := range values {
+		switch {
+		case key == "connector" || slices.Contains(passing, key) || form != "" && strings.HasPrefix(key, form):
+		case strings.HasPrefix(key, "scan.watermark.") || strings.HasPrefix(key, "sink.rolling-policy."):
+		default:
+			out = append(out, fmt.Sprintf("%s#%016x", key, xxh3.HashString(value)))
+		}
+	}
+	slices.Sort(out[1:])
+	return out
+}
+
+func windowKeeps(w *plan.Window, in plan.Node, attached bool) string {
+	s := fmt.Sprintf("window=%s of %d ms", w.Kind, w.Size)
+	if w.Slide != 0 {
+		s += fmt.Sprintf(" by %d ms", w.Slide)
+	}
+	if w.Offset != 0 {
+		s += fmt.Sprintf(" from %d ms", w.Offset)
+	}
+	if len(w.Partition) > 0 {
+		s += " for each " + originList(in, w.Partition)
+	}
+	if attached {
+		s += " as before"
+	}
+	return s + " on " + origin(in, w.Time)
+}
+
+func aggKeeps(in plan.Node, aggs []plan.Agg) []string {
+	var out []string
+	for _, a := range aggs {
+		s := "aggregate=" + a.Def.Name + "("
+		if a.Distinct {
+			s += "DISTINCT "
+		}
+		s += originList(in, a.Args) + ")"
+		if a.Filter >= 0 {
+			s += " FILTER " + origin(in, a.Filter)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func originList(n plan.Node, cols []int) string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = origin(n, c)
+	}
+	return strings.Join(out, ", ")
+}
+
+// origin prints what a column is computed from, however the projections between are arranged, with its type.
+func origin(n plan.Node, col int) string {
+	f := n.Schema().Fields[col]
+	var e expr.Expr = expr.NewCol(col, f.Name, f.Type)
+	from := ""
+	for done := false; !done; {
+		switch b := n.(type) {
+		case *plan.Project:
+			e, n = plan.Substitute(e, b.Exprs), b.Input
+		case *plan.Filter:
+			n = b.Input
+		case *plan.Watermark:
+			n = b.Input
+		case *plan.Scan:
+			from, done = " of "+tableName(b.Table.Path), true
+		default:
+			done = true
+		}
+	}
+	return e.String() + from + " " + f.Type.String()
+}
