@@ -126,7 +126,10 @@ func (n *callNode) explain(err error) error {
 	if !errors.As(err, &row) {
 		return fmt.Errorf("%s: %w", brief(n.expr), err)
 	}
-	return &fn.RowError{Pos: row.Pos, Msg: row.Msg + " in " + brief(n.expr)}
+	if call, ok := n.expr.(*Call); ok && call.Def.Family == "" {
+		return row // the planner made that call, of a function of its own
+	}
+	return &fn.RowError{Pos: row.Pos, Msg: brief(n.expr) + ": " + row.Msg}
 }
 
 // brief prints an expression, cut where it is long.
