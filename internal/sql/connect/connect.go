@@ -127,6 +127,9 @@ func (t *Table) find(options []catalog.Option) *Fault {
 	formats := names(format.All(), func(d *format.Def) string { return d.Name })
 	name, form := option(options, "connector"), option(options, "format")
 	if name == nil {
+		if f := t.misspelt(options, "connector"); f != nil {
+			return f
+		}
 		return faultf(t.table.Pos, "table %s has no option 'connector', so it cannot be read or written", t.table.Path.Name).
 			withHint("the connectors are %s", strings.Join(connectors, ", "))
 	}
@@ -135,6 +138,9 @@ func (t *Table) find(options []catalog.Option) *Fault {
 	}
 	switch {
 	case form == nil && t.Def.Formats:
+		if f := t.misspelt(options, "format"); f != nil {
+			return f
+		}
 		return faultf(t.table.Pos, "table %s needs the option 'format'", t.table.Path.Name).
 			withHint("the formats are %s", strings.Join(formats, ", "))
 	case form == nil:
@@ -154,6 +160,16 @@ func names[D any](all []*D, name func(*D) string) []string {
 		out[i] = name(d)
 	}
 	return out
+}
+
+// misspelt finds an option that was probably meant to have the given name; nil if there is none.
+func (t *Table) misspelt(options []catalog.Option, name string) *Fault {
+	for _, o := range options {
+		if hint := diag.DidYouMean(o.Key, []string{name}); hint != "" {
+			return faultf(o.KeyPos, "table %s: unknown option %q", t.table.Path.Name, o.Key).withHint("%s", hint)
+		}
+	}
+	return nil
 }
 
 func option(options []catalog.Option, key string) *catalog.Option {
