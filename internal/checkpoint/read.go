@@ -144,7 +144,7 @@ func (s *Source) Verify() error {
 
 func verify(fs vfs.FS, name string, f state.FileInfo) error {
 	length, sum, err := vfs.Checksum(fs, name)
-	switch got := fmt.Sprintf("%016x", sum); {
+	switch got := hexSum(sum); {
 	case vfs.IsNotExist(err):
 		return &RefusedError{Msg: fmt.Sprintf("%s is missing: expected a state file of %d bytes, found no such file", name, f.Length)}
 	case err != nil:
@@ -213,3 +213,6 @@ func (s *Source) copyTo(fs vfs.FS, to string, m *Manifest) error {
 	}
 	return err
 }
+
+// hexSum is how a state.FileInfo has the hash of a file.
+func hexSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }

@@ -10,6 +10,7 @@ import (
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
 	"github.com/millstream-io/millstream/internal/sql/plan"
+	"github.com/millstream-io/millstream/types"
 )
 
 // keeps says what the saved state of a node means; see graph.Node.Keeps. It goes by the logical plan, so that the way in which
@@ -24,9 +25,9 @@ func (n *Node) keeps() []string {
 		}
 		return tableKeeps(l.Table, l.Options)
 	case *plan.WindowAggregate:
-		return append([]string{windowKeeps(&l.Window, l.Input, l.Attached), "keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
+		return append([]string{n.windowKeeps(&l.Window, l.Input, l.Attached), "keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
 	case *plan.WindowTVF:
-		return []string{windowKeeps(&l.Window, l.Input, false), "rows=" + l.Input.Schema().String()}
+		return []string{n.windowKeeps(&l.Window, l.Input, false), "rows=" + l.Input.Schema().String()}
 	case *plan.Aggregate:
 		return append([]string{"keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
 	case *plan.Limit:
@@ -62,7 +63,7 @@ func tableKeeps(t *catalog.Table, override []catalog.Option) []string {
 	return out
 }
 
-func windowKeeps(w *plan.Window, in plan.Node, attached bool) string {
+func (n *Node) windowKeeps(w *plan.Window, in plan.Node, attached bool) string {
 	s := fmt.Sprintf("window=%s of %d ms", w.Kind, w.Size)
 	if w.Slide != 0 {
 		s += fmt.Sprintf(" by %d ms", w.Slide)
@@ -72,6 +73,9 @@ func windowKeeps(w *plan.Window, in plan.Node, attached bool) string {
 	}
 	if len(w.Partition) > 0 {
 		s += " for each " + originList(in, w.Partition)
+	}
+	if w.TimeType.Kind == types.TimestampLTZ && n.zone != nil {
+		s += " in " + n.zone.String()
 	}
 	if attached {
 		s += " as before"

@@ -5,6 +5,7 @@ package physical
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/op"
@@ -23,6 +24,8 @@ type Node struct {
 	Out          *types.Schema
 	// logical is the node that this one computes, for what is known of it.
 	logical plan.Node
+	// zone is the session's time zone, which cuts days of TIMESTAMP_LTZ.
+	zone *time.Location
 
 	source *sourceNode
 	sink   *graph.Sink

@@ -76,6 +76,7 @@ func (p *planner) unique(id string) string {
 
 // add enters a node of the plan.
 func (p *planner) add(n *Node) *Node {
+	n.zone = p.env.Zone
 	p.out.nodes = append(p.out.nodes, n)
 	return n
 }
