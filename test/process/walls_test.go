@@ -1,7 +1,9 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -264,6 +266,10 @@ func (p *place) checkpointFiles() []string {
 // copyTree copies a directory aside and returns where.
 func (p *place) copyTree(name string) string {
 	p.t.Helper()
+	// A process that was killed leaves its socket behind, which is no file.
+	if err := os.Remove(p.path(name + "/bids/control.sock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p.t.Fatal(err)
+	}
 	to := filepath.Join(p.t.TempDir(), "copy")
 	if err := os.CopyFS(to, os.DirFS(p.path(name))); err != nil {
 		p.t.Fatal(err)
