@@ -35,7 +35,8 @@ var Def = &connector.Def{
 	Name: "filesystem",
 	Doc: "Files. A source reads a file, all files of a directory and the directories in it, or the files that a pattern " +
 		"matches; names that begin with a dot or an underscore are left out. Files whose names end in .gz, .zst, .bz2 or " +
-		".deflate are decompressed. A sink writes files into a directory, which appear when a checkpoint is complete, so that " +
+		".deflate are decompressed. A sink writes files into a directory. A file is finished when it is large or old enough (see " +
+		"sink.rolling-policy) or the job ends, and appears when the next checkpoint is complete, so that " +
 		"each row is there exactly once. The path - is standard input or output.",
 	Formats:     true,
 	PartialRows: true,
