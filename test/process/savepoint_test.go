@@ -169,6 +169,7 @@ func TestCheckpointsCommand(t *testing.T) {
 	if found == nil {
 		t.Fatalf("no savepoint in %s", o)
 	}
+	p.good("savepoint", "job") // so that the one found is not the newest
 	p.good("checkpoints", "job", "--delete", found[1])
 	p.refused(3, []string{"has no checkpoint " + found[1]}, "checkpoints", "job", "--delete", found[1])
 	o = p.good("stop", "job", "--savepoint")
