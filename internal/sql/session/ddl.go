@@ -99,7 +99,13 @@ func (s *Session) use(u *ast.Use) (*Result, error) {
 
 func (s *Session) set(st *ast.Set) (*Result, error) {
 	if st.Key == nil {
-		return table([]string{"key", "value"}, pairs(s.settings.All())), nil
+		all := s.settings.All()
+		for i := range all {
+			if soundsSecret(all[i][0]) {
+				all[i][1] = hidden
+			}
+		}
+		return table([]string{"key", "value"}, pairs(all)), nil
 	}
 	if err := s.settings.Set(st.Key.Value, st.Value.Value); err != nil {
 		return nil, diag.Errorf(st.Key.Pos(), "%v", err)

@@ -246,7 +246,7 @@ func createTableText(t *catalog.Table) string {
 	for i, o := range t.Options {
 		value := o.Value
 		if secret(t, o.Key) {
-			value = "******"
+			value = hidden
 		}
 		options[i] = ast.QuoteString(o.Key) + " = " + ast.QuoteString(value)
 	}
@@ -295,8 +295,23 @@ func createViewText(v *catalog.View) string {
 	return s + "AS " + ast.String(v.Query) + "\n"
 }
 
+// hidden stands for a value that must not be shown.
+const hidden = "******"
+
+// secretWords are what options with passwords and the like have in their names. Those of connectors that do not exist yet
+// are hidden, too.
+var secretWords = []string{"password", "secret", "token", "jaas.config", "apikey", "api-key", "access-key", "account.key", "credential"}
+
+func soundsSecret(key string) bool {
+	key = strings.ToLower(key)
+	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) })
+}
+
 // secret reports whether the value of a table's option must not be shown.
 func secret(t *catalog.Table, key string) bool {
+	if soundsSecret(key) {
+		return true
+	}
 	name, _ := t.Option("connector")
 	if d := connector.Lookup(name); d != nil && isSecret(d.Options, key) {
 		return true
