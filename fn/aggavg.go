@@ -15,6 +15,7 @@ var avgDef = &AggDef{
 		{Call: "AVG(x)", Type: "DECIMAL(4, 2)", Rows: []string{"1", "2", "2"}, Want: "1.666667 :: DECIMAL(38, 6)"},
 		{Call: "AVG(x)", Type: "DOUBLE NOT NULL", Rows: []string{"1", "2"}, Want: "1.5 :: DOUBLE NOT NULL"},
 		{Call: "AVG(x)", Type: "FLOAT", Rows: nil, Want: "NULL :: FLOAT"},
+		{Call: "AVG(x)", Type: "FLOAT", Rows: []string{"16777216", "1", "1"}, Want: "5592406.0 :: FLOAT"},
 	},
 	Bind: bindAvg,
 }

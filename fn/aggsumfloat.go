@@ -7,28 +7,37 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// floatSum is SUM and AVG of FLOAT and DOUBLE. The state is the sum of the
-// finite values, the number of all values, and the numbers of those that are
-// not finite (see oddities): a NaN that is taken back leaves nothing behind.
-type floatSum[T float32 | float64] struct {
+// floatSum is SUM and AVG of values of type T that are added up as numbers of
+// type S. The state is the sum of the finite values, the number of all values,
+// and the numbers of those that are not finite (see oddities): a NaN that is
+// taken back leaves nothing behind.
+type floatSum[T, S float32 | float64] struct {
 	result types.Type
 	avg    bool
 }
 
+// bindFloats adds FLOATs up as FLOATs, but for their mean as DOUBLEs.
 func bindFloats(t types.Type, avg bool) *BoundAgg {
-	b := &BoundAgg{Result: t, State: []types.Type{t.NotNull(), countState, exactState}, Mergeable: true, Retractable: true}
-	if t.Kind == types.Float {
-		b.Agg = floatSum[float32]{t, avg}
-	} else {
-		b.Agg = floatSum[float64]{t, avg}
+	sum := t
+	if avg {
+		sum = types.Of(types.Double)
+	}
+	b := &BoundAgg{Result: t, State: []types.Type{sum.NotNull(), countState, exactState}, Mergeable: true, Retractable: true}
+	switch {
+	case t.Kind == types.Double:
+		b.Agg = floatSum[float64, float64]{t, avg}
+	case avg:
+		b.Agg = floatSum[float32, float64]{t, avg}
+	default:
+		b.Agg = floatSum[float32, float32]{t, avg}
 	}
 	return b
 }
 
 // Add implements Agg. The first value of a sum replaces the zero that is there,
 // so that -0.0 is the sum of itself.
-func (floatSum[T]) Add(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
-	sums, counts, v := st[0].(*batch.Slab[T]), st[1].(*i64Slab), args[0].(*batch.Fixed[T])
+func (floatSum[T, S]) Add(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
+	sums, counts, v := st[0].(*batch.Slab[S]), st[1].(*i64Slab), args[0].(*batch.Fixed[T])
 	values, valid := v.Values, v.Valid
 	for i, s := range slots {
 		r := rows[i]
@@ -40,9 +49,9 @@ func (floatSum[T]) Add(st []batch.Column, slots []int32, args []batch.Vector, ro
 		case x-x != 0:
 			addOdd(st[2].(*i128Slab).At(s), float64(x), 1)
 		case *n == 0:
-			*sums.At(s) = x
+			*sums.At(s) = S(x)
 		default:
-			*sums.At(s) += x
+			*sums.At(s) += S(x)
 		}
 		*n++
 	}
@@ -51,8 +60,8 @@ func (floatSum[T]) Add(st []batch.Column, slots []int32, args []batch.Vector, ro
 
 // Retract implements Agg. The sum of no values is 0 again, whatever was rounded
 // on the way.
-func (floatSum[T]) Retract(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
-	sums, counts, v := st[0].(*batch.Slab[T]), st[1].(*i64Slab), args[0].(*batch.Fixed[T])
+func (floatSum[T, S]) Retract(st []batch.Column, slots []int32, args []batch.Vector, rows []int32) error {
+	sums, counts, v := st[0].(*batch.Slab[S]), st[1].(*i64Slab), args[0].(*batch.Fixed[T])
 	for i, s := range slots {
 		r := int(rows[i])
 		if v.Valid.IsNull(r) {
@@ -66,16 +75,16 @@ func (floatSum[T]) Retract(st []batch.Column, slots []int32, args []batch.Vector
 		case *n == 0:
 			*sums.At(s) = 0
 		default:
-			*sums.At(s) -= x
+			*sums.At(s) -= S(x)
 		}
 	}
 	return nil
 }
 
 // Merge implements Agg.
-func (floatSum[T]) Merge(st []batch.Column, slots []int32, src []batch.Column, from []int32) error {
-	sums, counts, odd := st[0].(*batch.Slab[T]), st[1].(*i64Slab), st[2].(*i128Slab)
-	more, moreCounts, moreOdd := src[0].(*batch.Slab[T]), src[1].(*i64Slab), src[2].(*i128Slab)
+func (floatSum[T, S]) Merge(st []batch.Column, slots []int32, src []batch.Column, from []int32) error {
+	sums, counts, odd := st[0].(*batch.Slab[S]), st[1].(*i64Slab), st[2].(*i128Slab)
+	more, moreCounts, moreOdd := src[0].(*batch.Slab[S]), src[1].(*i64Slab), src[2].(*i128Slab)
 	for i, s := range slots {
 		f := from[i]
 		if *counts.At(s) == 0 {
@@ -90,8 +99,8 @@ func (floatSum[T]) Merge(st []batch.Column, slots []int32, src []batch.Column, f
 }
 
 // Result implements Agg.
-func (a floatSum[T]) Result(st []batch.Column, slots []int32) (batch.Vector, error) {
-	sums, counts, odd := st[0].(*batch.Slab[T]), st[1].(*i64Slab), st[2].(*i128Slab)
+func (a floatSum[T, S]) Result(st []batch.Column, slots []int32) (batch.Vector, error) {
+	sums, counts, odd := st[0].(*batch.Slab[S]), st[1].(*i64Slab), st[2].(*i128Slab)
 	out := batch.MakeFixed[T](a.result, len(slots))
 	for i, s := range slots {
 		n := *counts.At(s)
@@ -101,12 +110,12 @@ func (a floatSum[T]) Result(st []batch.Column, slots []int32) (batch.Vector, err
 		}
 		sum := *sums.At(s)
 		if o := *odd.At(s); o != (types.Int128{}) {
-			sum = T(oddSum(o))
+			sum = S(oddSum(o))
 		}
 		if a.avg {
-			sum = T(float64(sum) / float64(n))
+			sum /= S(n)
 		}
-		out.Values[i] = sum
+		out.Values[i] = T(sum)
 	}
 	return out, nil
 }
