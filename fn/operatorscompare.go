@@ -44,7 +44,7 @@ func bindCompare(op comparison) func(*Call) (*Bound, error) {
 		}
 		t := c.Strict(types.Of(types.Boolean))
 		a, b := c.Args[0].Type.Plain(), c.Args[1].Type.Plain()
-		if op <= opNe && (a.IsChar() && b.Kind == types.Boolean || b.IsChar() && a.Kind == types.Boolean) {
+		if op <= opNe && textWithBool(a, b) {
 			return &Bound{Result: t, Kernel: equalTextBool(op, t)}, nil
 		}
 		comparedAs := comparable
@@ -60,6 +60,10 @@ func bindCompare(op comparison) func(*Call) (*Bound, error) {
 		}
 		return &Bound{Params: []types.Type{pa, pb}, Result: t, Kernel: c.compareKernel(op, pa, pb, t)}, nil
 	}
+}
+
+func textWithBool(a, b types.Type) bool {
+	return a.IsChar() && b.Kind == types.Boolean || b.IsChar() && a.Kind == types.Boolean
 }
 
 // comparable returns the types in which values of two types are compared. They
@@ -354,7 +358,11 @@ func bindDistinct(distinct bool) func(*Call) (*Bound, error) {
 			return nil, err
 		}
 		t := types.Of(types.Boolean).NotNull()
-		pa, pb, ok := distinguishable(c.Args[0].Type.Plain(), c.Args[1].Type.Plain())
+		a, b := c.Args[0].Type.Plain(), c.Args[1].Type.Plain()
+		if textWithBool(a, b) {
+			return &Bound{Result: t, Kernel: distinctKernel(equalTextBool(opEq, t), t, distinct)}, nil
+		}
+		pa, pb, ok := distinguishable(a, b)
 		if !ok {
 			return nil, c.mismatch()
 		}

@@ -65,6 +65,8 @@ func TestRightAnswers(t *testing.T) {
 		// TRY_CAST never fails.
 		{"TRY_CAST(CAST('NaN' AS DOUBLE) AS DECIMAL(5, 2))", "NULL :: DECIMAL(5, 2)"},
 		{"TRY_CAST('23:59:59.9999' AS TIME(3))", "NULL :: TIME(3)"},
+		// A NULL is not the zero of its type.
+		{"TO_TIMESTAMP_LTZ(0, 3) = CAST(NULL AS TIMESTAMP_LTZ(3))", "NULL :: BOOLEAN"},
 		// Integers do not wrap around.
 		{"2147483647 + 1", "error"},
 		{"-2147483648 - 1", "error"},

@@ -71,8 +71,8 @@ func (c *compiler) key(e Expr, kids []node) string {
 	case *Col:
 		fmt.Fprintf(&b, "col %d", e.Index)
 	case *Lit:
-		if e.Type().Kind == types.Null {
-			return "lit NULL"
+		if e.Value.Validity().IsNull(0) {
+			return "lit NULL " + e.Type().String()
 		}
 		return "lit " + e.Type().String() + " " + string(batch.AppendValue(nil, e.Value, 0))
 	case *Call:
