@@ -70,7 +70,7 @@ func run(t *testing.T, from types.Type, cells []string, to types.Type, try bool,
 func TestValues(t *testing.T) {
 	loc, err := time.LoadLocation("America/New_York")
 	if err != nil {
-		t.Skip("no time zones on this machine")
+		t.Fatal(err)
 	}
 	env := &fn.Env{Zone: loc}
 	ts, lz := types.TimeOf(types.Timestamp, 3), types.TimeOf(types.TimestampLTZ, 3)
