@@ -91,7 +91,8 @@ type input struct {
 	edge int
 	// aligned is set while the input stands at a barrier and is not read.
 	aligned bool
-	// silent is set in a restored task until the sender has told its time.
+	// silent is set in a restored task until the sender has told its time,
+	// which is the first thing that it sends.
 	silent bool
 }
 
@@ -329,7 +330,10 @@ func (t *task) receive() Status {
 			k -= len(t.inputs)
 		}
 		in := t.inputs[k]
-		if in.aligned {
+		// Rows that come before all senders have told their time would be
+		// measured by a time that stands still, and might pass although they
+		// are late.
+		if in.aligned || t.time.hold > 0 && !in.silent {
 			continue
 		}
 		if it, ok := in.ch.take(); ok {

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -153,6 +154,64 @@ func TestTime(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// behind is an operator that notes which rows come behind the watermark.
+type behind struct {
+	wm         int64
+	late, rows []int64
+}
+
+func (b *behind) OnBatch(_ int, in *batch.Batch, out op.Output) error {
+	for _, r := range rttest.Rows(in) {
+		b.rows = append(b.rows, r.Time)
+		if r.Time < b.wm {
+			b.late = append(b.late, r.Time)
+		}
+	}
+	out.Emit(in)
+	return nil
+}
+
+func (b *behind) OnWatermark(wm int64, _ op.Output) (int64, error) {
+	b.wm = wm
+	return wm, nil
+}
+
+// TestLateAfterARestart: which rows are late does not depend on which sender of
+// a restored task is the first to speak.
+func TestLateAfterARestart(t *testing.T) {
+	src := &rttest.Source{Chunk: 1}
+	a := src.Add("a").Feed(rttest.Row{Time: 10})
+	var seen *behind
+	g := &rttest.Graph{}
+	w := g.Op("behind", 1, func() (op.Operator, error) { seen = &behind{}; return seen, nil }, rttest.Gather(g.Source("source", 2, src, 0)))
+	g.Sink("sink", 1, rttest.NewSink(), rttest.Forward(w))
+	fs := vfs.NewMem()
+	start := func() (*runtime.Job, *runtime.Data) {
+		data, err := runtime.OpenData(fs, "/job", "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newJob(t, &g.Graph, runtime.Config{}, data), data
+	}
+	j, data := start()
+	if err := errors.Join(j.Checkpoint(), j.Close(), data.Close()); err != nil {
+		t.Fatal(err)
+	}
+	a.Feed(rttest.Row{Time: 30}, rttest.Row{Time: 20})
+	j, data = start()
+	for _, task := range []int{0, 2, 1} {
+		for j.StepTask(task) == runtime.Progress {
+		}
+	}
+	drain(t, j)
+	if fmt.Sprint(seen.rows, seen.late) != "[30 20] [20]" {
+		t.Errorf("of the rows %d, %d were late, want 20 behind 30", seen.rows, seen.late)
+	}
+	if err := errors.Join(j.Close(), data.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 
