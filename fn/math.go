@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/real"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -14,29 +15,29 @@ func init() {
 		constantDef("PI", math.Pi, "3.141592653589793"),
 		constantDef("E", math.E, "2.718281828459045"),
 		doubleDef("SQRT", "Returns the square root; NaN for a negative number.",
-			func(x float64) float64 { return math.Pow(x, 0.5) },
+			func(x float64) float64 { return real.Pow(x, 0.5) },
 			Example{"SQRT(16)", "4.0 :: DOUBLE NOT NULL"}, Example{"SQRT(-1)", "NaN :: DOUBLE NOT NULL"}),
-		doubleDef("EXP", "Returns e to the power of the number.", math.Exp,
+		doubleDef("EXP", "Returns e to the power of the number.", real.Exp,
 			Example{"EXP(0)", "1.0 :: DOUBLE NOT NULL"}, Example{"EXP(1000)", "Infinity :: DOUBLE NOT NULL"}),
-		doubleDef("LN", "Returns the natural logarithm; -Infinity for 0, NaN for a negative number.", math.Log,
+		doubleDef("LN", "Returns the natural logarithm; -Infinity for 0, NaN for a negative number.", real.Log,
 			Example{"LN(1)", "0.0 :: DOUBLE NOT NULL"}, Example{"LN(0)", "-Infinity :: DOUBLE NOT NULL"}),
-		doubleDef("LOG10", "Returns the logarithm to base 10.", log10,
+		doubleDef("LOG10", "Returns the logarithm to base 10.", real.Log10,
 			Example{"LOG10(1000)", "3.0 :: DOUBLE NOT NULL"}, Example{"LOG10(0.001)", "-3.0 :: DOUBLE NOT NULL"}),
-		doubleDef("LOG2", "Returns the logarithm to base 2.", func(x float64) float64 { return math.Log(x) / math.Ln2 },
+		doubleDef("LOG2", "Returns the logarithm to base 2.", func(x float64) float64 { return real.Log(x) / math.Ln2 },
 			Example{"LOG2(8)", "3.0 :: DOUBLE NOT NULL"}),
-		doubleDef("SIN", "Returns the sine of an angle in radians.", math.Sin, Example{"SIN(0)", "0.0 :: DOUBLE NOT NULL"}),
-		doubleDef("COS", "Returns the cosine of an angle in radians.", math.Cos, Example{"COS(0)", "1.0 :: DOUBLE NOT NULL"}),
-		doubleDef("TAN", "Returns the tangent of an angle in radians.", math.Tan, Example{"TAN(0)", "0.0 :: DOUBLE NOT NULL"}),
-		doubleDef("COT", "Returns the cotangent of an angle in radians.", func(x float64) float64 { return 1 / math.Tan(x) },
+		doubleDef("SIN", "Returns the sine of an angle in radians.", real.Sin, Example{"SIN(0)", "0.0 :: DOUBLE NOT NULL"}),
+		doubleDef("COS", "Returns the cosine of an angle in radians.", real.Cos, Example{"COS(0)", "1.0 :: DOUBLE NOT NULL"}),
+		doubleDef("TAN", "Returns the tangent of an angle in radians.", real.Tan, Example{"TAN(0)", "0.0 :: DOUBLE NOT NULL"}),
+		doubleDef("COT", "Returns the cotangent of an angle in radians.", func(x float64) float64 { return 1 / real.Tan(x) },
 			Example{"COT(0)", "Infinity :: DOUBLE NOT NULL"}),
-		doubleDef("ASIN", "Returns the arc sine in radians; NaN beyond -1 and 1.", math.Asin,
+		doubleDef("ASIN", "Returns the arc sine in radians; NaN beyond -1 and 1.", real.Asin,
 			Example{"ASIN(0)", "0.0 :: DOUBLE NOT NULL"}, Example{"ASIN(2)", "NaN :: DOUBLE NOT NULL"}),
-		doubleDef("ACOS", "Returns the arc cosine in radians; NaN beyond -1 and 1.", math.Acos,
+		doubleDef("ACOS", "Returns the arc cosine in radians; NaN beyond -1 and 1.", real.Acos,
 			Example{"ACOS(1)", "0.0 :: DOUBLE NOT NULL"}),
-		doubleDef("ATAN", "Returns the arc tangent in radians.", math.Atan, Example{"ATAN(0)", "0.0 :: DOUBLE NOT NULL"}),
-		doubleDef("SINH", "Returns the hyperbolic sine.", math.Sinh, Example{"SINH(0)", "0.0 :: DOUBLE NOT NULL"}),
-		doubleDef("COSH", "Returns the hyperbolic cosine.", math.Cosh, Example{"COSH(0)", "1.0 :: DOUBLE NOT NULL"}),
-		doubleDef("TANH", "Returns the hyperbolic tangent.", math.Tanh, Example{"TANH(1000)", "1.0 :: DOUBLE NOT NULL"}),
+		doubleDef("ATAN", "Returns the arc tangent in radians.", real.Atan, Example{"ATAN(0)", "0.0 :: DOUBLE NOT NULL"}),
+		doubleDef("SINH", "Returns the hyperbolic sine.", real.Sinh, Example{"SINH(0)", "0.0 :: DOUBLE NOT NULL"}),
+		doubleDef("COSH", "Returns the hyperbolic cosine.", real.Cosh, Example{"COSH(0)", "1.0 :: DOUBLE NOT NULL"}),
+		doubleDef("TANH", "Returns the hyperbolic tangent.", real.Tanh, Example{"TANH(1000)", "1.0 :: DOUBLE NOT NULL"}),
 		doubleDef("DEGREES", "Returns an angle in radians in degrees.", func(x float64) float64 { return x * degreesPerRadian },
 			Example{"DEGREES(0.5)", "28.64788975654116 :: DOUBLE NOT NULL"}),
 		doubleDef("RADIANS", "Returns an angle in degrees in radians.", func(x float64) float64 { return x * radiansPerDegree },
@@ -78,25 +79,6 @@ func constantDef(name string, x float64, want string) *Def {
 	}
 }
 
-// log10 returns the logarithm to base 10, which is exact for powers of ten.
-func log10(x float64) float64 {
-	frac, exp := math.Frexp(x)
-	if x <= 0 || math.IsNaN(x) || math.IsInf(x, 0) {
-		return math.Log10(x)
-	}
-	// log10(2) in two parts, the first with zeros at its end, so that its
-	// multiples are exact.
-	const (
-		hi = 0x1.34413509f6p-2
-		lo = 0x1.9fef311f12b36p-42
-	)
-	if frac, exp = 2*frac, exp-1; exp < 0 {
-		frac, exp = frac/2, exp+1
-	}
-	y := float64(exp)
-	return float64(y*lo) + float64(math.Log(frac)*(1/math.Ln10)) + float64(y*hi)
-}
-
 var modDef = &Def{
 	Name: "MOD", Family: familyArithmetic, Syntax: "MOD(number, divisor)",
 	Doc: "Returns what is left of an integer or DECIMAL when it is divided, with the sign of the number; the same as number % divisor. " +
@@ -118,7 +100,7 @@ var powerDef = &Def{
 		{"POWER(-8, 0.5)", "NaN :: DOUBLE NOT NULL"},
 	},
 	Bind: typed(Signature(types.Of(types.Double), func(t types.Type) Kernel {
-		return Map2(t, math.Pow)
+		return Map2(t, real.Pow)
 	}, DoubleArg, DoubleArg)),
 }
 
@@ -130,7 +112,7 @@ var atan2Def = &Def{
 		{"ATAN2(0.5e0, 0.25e0)", "1.1071487177940904 :: DOUBLE NOT NULL"},
 	},
 	Bind: typed(Signature(types.Of(types.Double), func(t types.Type) Kernel {
-		return Map2(t, math.Atan2)
+		return Map2(t, real.Atan2)
 	}, DoubleArg, DoubleArg)),
 }
 
@@ -148,9 +130,9 @@ var logDef = &Def{
 			return nil, err
 		}
 		t := c.Strict(types.Of(types.Double))
-		k := Map1(t, math.Log)
+		k := Map1(t, real.Log)
 		if len(c.Args) == 2 {
-			k = Map2(t, func(base, x float64) float64 { return math.Log(x) / math.Log(base) })
+			k = Map2(t, func(base, x float64) float64 { return real.Log(x) / real.Log(base) })
 		}
 		return &Bound{Params: params, Result: t, Kernel: k}, nil
 	}),

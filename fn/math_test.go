@@ -160,21 +160,6 @@ func TestWholeDecimals(t *testing.T) {
 	}
 }
 
-func TestLog10(t *testing.T) {
-	for e := -323; e <= 308; e++ {
-		if got := log10(math.Pow10(e)); got != float64(e) && e >= -307 {
-			t.Errorf("logarithm of 1e%d: %v", e, got)
-		}
-	}
-	r := rand.New(rand.NewPCG(9, 5))
-	for range 10000 {
-		x := math.Pow(10, 600*r.Float64()-300)
-		if got, want := log10(x), math.Log10(x); math.Abs(got-want) > 1e-15*math.Abs(want) {
-			t.Fatalf("logarithm of %v: %v, want %v", x, got, want)
-		}
-	}
-}
-
 // TestJavaRandom has the numbers of java.util.Random.
 func TestJavaRandom(t *testing.T) {
 	var r javaRandom

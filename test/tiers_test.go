@@ -30,7 +30,7 @@ var tiers = []struct {
 	{3, []string{"fn", "internal/cast", "internal/state", "format"}},
 	{2, []string{"internal/text", "internal/datepattern"}},
 	{1, []string{"batch"}},
-	{0, []string{"types", "internal/diag", "internal/clock", "internal/sltfile", "internal/vfs", "internal/regex", "internal/control"}},
+	{0, []string{"types", "internal/real", "internal/diag", "internal/clock", "internal/sltfile", "internal/vfs", "internal/regex", "internal/control"}},
 }
 
 func tierOf(pkg string) (int, bool) {
