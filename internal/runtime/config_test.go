@@ -43,7 +43,7 @@ func TestSet(t *testing.T) {
 		"restart-strategy.type":                                 "sometimes",
 		"restart-strategy.exponential-delay.backoff-multiplier": "0.5",
 		"state.backend.type":                                    "tape",
-		"memory.limit":                                          "31 mb",
+		"memory.limit":                                          "63 mb",
 	} {
 		if _, err := set(map[string]string{name: value}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s = %s: %v", name, value, err)
@@ -102,12 +102,12 @@ func TestUsableMemory(t *testing.T) {
 
 func TestFitQueues(t *testing.T) {
 	g := &graph.Graph{Nodes: []*graph.Node{{Parallelism: 4, Inputs: make([]graph.Edge, 2)}}}
-	c := Config{QueueBytes: 4 << 20, State: StateConfig{Budget: state.NewBudget(64<<20, false)}}
+	c := Config{QueueBytes: 4 << 20, State: StateConfig{Budget: state.NewBudget(state.Base+64<<20, false)}}
 	if err := c.fitQueues(g); err != nil || c.QueueBytes != 1<<20 {
 		t.Errorf("%d %v", c.QueueBytes, err)
 	}
-	c.State.Budget = state.NewBudget(2<<20, false)
-	if err := c.fitQueues(g); err == nil || err.Error() != "memory.limit is 2 MiB, and the 8 inputs of the job's tasks need at least 4 MiB; raise memory.limit, or lower parallelism.default" {
+	c.State.Budget = state.NewBudget(state.Base+2<<20, false)
+	if err := c.fitQueues(g); err == nil || err.Error() != "memory.limit is 34 MiB, and the 8 inputs of the job's tasks need at least 36 MiB; raise memory.limit, or lower parallelism.default" {
 		t.Error(err)
 	}
 }

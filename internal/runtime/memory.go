@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// queueShare is the share of memory.limit for rows between operators.
-	queueShare = 8
+	// codeShare is the share for what is not Go's: the program itself.
+	codeShare = 8
 	// minQueue is the least that the inputs of a task may hold.
 	minQueue = 64 << 10
 	// unknownMemory is what a machine is taken to have that does not tell.
@@ -44,7 +44,7 @@ func processMemory(limit int64, lean bool) *state.Budget {
 	}
 	process.budget.SetLimit(limit, lean)
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(limit)
+		debug.SetMemoryLimit(limit - limit/codeShare)
 	}
 	return process.budget
 }
@@ -125,10 +125,10 @@ func (c *Config) fitQueues(g *graph.Graph) error {
 	if inputs == 0 {
 		return nil
 	}
-	each := int(c.State.Budget.Limit()/queueShare) / inputs
+	each := int(c.State.Budget.Queues()) / inputs
 	if each < minQueue {
 		return fmt.Errorf("memory.limit is %d MiB, and the %d inputs of the job's tasks need at least %d MiB; raise memory.limit, or lower parallelism.default",
-			c.State.Budget.Limit()>>20, inputs, int64(inputs)*minQueue*queueShare>>20)
+			c.State.Budget.Limit()>>20, inputs, (state.Base+int64(inputs)*minQueue*state.QueueShare)>>20)
 	}
 	c.QueueBytes = min(c.QueueBytes, each)
 	return nil

@@ -137,6 +137,9 @@ func filled(b *testing.B, cfg Config, rows int) *table {
 		if _, err := t.Space(0).Upsert(keysOf(longs(bigint, ids, false)), slots); err != nil {
 			b.Fatal(err)
 		}
+		if err := t.db.EndEvent(); err != nil {
+			b.Fatal(err)
+		}
 	}
 	return t
 }
@@ -225,4 +228,53 @@ func BenchmarkCold(b *testing.B) {
 		}
 	}
 	perRow(b, n)
+}
+
+// BenchmarkBeyondMemory changes rows of a table that takes 1, 4 and 16 times the
+// memory that its rows may have, and without a limit ("0x"); some keys come more
+// often than others.
+func BenchmarkBeyondMemory(b *testing.B) {
+	for _, skew := range []float64{1.05, 1.2} {
+		for _, times := range []int{0, 1, 4, 16} {
+			b.Run(fmt.Sprintf("zipf-%g-%dx", skew, times), func(b *testing.B) { beyondMemory(b, skew, times) })
+		}
+	}
+}
+
+func beyondMemory(b *testing.B, skew float64, times int) {
+	// The rows take all bytes.
+	const n, rows, all = batch.DefaultSize, 2_000_000, 160 << 20
+	cfg := Config{Name: "bench", Parallelism: 1, Backend: Disk, FS: vfs.OS(), Dir: b.TempDir()}
+	if times > 0 {
+		cfg.Budget = NewBudget(Base+int64(all*rowShare/times), false)
+	}
+	t := filled(b, cfg, rows)
+	defer t.db.Close()
+	zipf := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), skew, 1, rows-1)
+	ids, slots := make([]int, n), make([]int32, n)
+	event := func() {
+		for i := range ids {
+			ids[i] = 1 + int(zipf.Uint64()*2654435761%rows)
+		}
+		s := t.Space(0)
+		if _, err := s.Upsert(keysOf(longs(bigint, ids, false)), slots); err != nil {
+			b.Fatal(err)
+		}
+		vals := s.Cols()[0].(*batch.Slab[int64])
+		for _, slot := range slots {
+			*vals.At(slot)++
+		}
+		s.Dirty(slots)
+		if err := t.db.EndEvent(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 200 {
+		event()
+	}
+	for b.Loop() {
+		event()
+	}
+	perRow(b, n)
+	b.ReportMetric(float64(t.memBytes())/1e6, "MB")
 }

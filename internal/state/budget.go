@@ -14,6 +14,7 @@ import (
 //
 // Its methods may be called from any goroutine.
 type Budget struct {
+	// limit is the memory of the process, without Base.
 	limit atomic.Int64
 	// used is what the rows of all members take, as of their last events.
 	used atomic.Int64
@@ -35,23 +36,28 @@ type member struct {
 	wake  func()
 }
 
-// The shares of a budget: rows may take half of it, the files' blocks and
-// memtables an eighth. The rest is for what is not under the store's control.
+// The shares of a budget, behind what the program needs in any case: rows may
+// take half of it, the files' blocks and memtables an eighth, rows between
+// operators another eighth. The rest is for work.
 const (
 	rowShare   = 2
 	cacheShare = 8
 	// leanShare is the share of rows where they are to leave memory early; the
 	// blocks take over the rest of theirs.
 	leanShare = 16
+	// QueueShare is that of rows between operators.
+	QueueShare = 8
 )
 
-// MinBudget is the smallest budget, minShare what each DB must have for rows.
+// MinBudget is the smallest sensible limit of a process, Base what it needs
+// without any state, and minShare what each DB must have for rows.
 const (
-	MinBudget = 32 << 20
+	MinBudget = 64 << 20
+	Base      = 32 << 20
 	minShare  = 512 << 10
 )
 
-// NewBudget returns a budget of so many bytes. lean makes rows leave memory
+// NewBudget returns a budget for a process that may take so many bytes. lean makes rows leave memory
 // early and gives their room to the blocks of files.
 func NewBudget(limit int64, lean bool) *Budget {
 	b := &Budget{members: make(map[*member]bool)}
@@ -61,6 +67,7 @@ func NewBudget(limit int64, lean bool) *Budget {
 
 // SetLimit changes the budget; DBs that are open adapt to it.
 func (b *Budget) SetLimit(limit int64, lean bool) {
+	limit = max(limit-Base, 0)
 	if limit == b.limit.Load() && lean == b.lean.Load() {
 		return
 	}
@@ -71,8 +78,11 @@ func (b *Budget) SetLimit(limit int64, lean bool) {
 	}
 }
 
-// Limit is the size of the budget.
-func (b *Budget) Limit() int64 { return b.limit.Load() }
+// Limit is the memory of the process.
+func (b *Budget) Limit() int64 { return b.limit.Load() + Base }
+
+// Queues is the part that is for rows between operators.
+func (b *Budget) Queues() int64 { return b.limit.Load() / QueueShare }
 
 // Used is what the rows of all DBs took when their last events were over.
 func (b *Budget) Used() int64 { return b.used.Load() }
@@ -105,9 +115,9 @@ func (b *Budget) join(wake func()) (*member, error) {
 	n := b.count.Add(1)
 	if share := b.rowBytes() / n; share < minShare {
 		b.count.Add(-1)
-		least := b.limit.Load() / max(b.rowBytes(), 1) * n * minShare
+		least := Base + b.limit.Load()/max(b.rowBytes(), 1)*n*minShare
 		return nil, fmt.Errorf("memory.limit is %d MiB, which %d operator instances with state share; they need at least %d MiB: raise memory.limit, or lower parallelism.default",
-			b.limit.Load()>>20, n, (least+1<<20-1)>>20)
+			b.Limit()>>20, n, (least+1<<20-1)>>20)
 	}
 	m := &member{wake: wake}
 	b.mu.Lock()

@@ -18,7 +18,7 @@ func budgetConfig(b *Budget, fsys vfs.FS, dir string) Config {
 func TestBudgetIsShared(t *testing.T) {
 	const stores, perEvent, events = 4, 1000, 60
 	fsys := vfs.NewMem()
-	budget := NewBudget(8<<20, false)
+	budget := NewBudget(Base+8<<20, false)
 	var dbs []*DB
 	var tables []*table
 	for i := range stores {
@@ -71,7 +71,7 @@ func TestBudgetIsShared(t *testing.T) {
 
 // TestScanBeyondBudget scans a namespace that is larger than the budget.
 func TestScanBeyondBudget(t *testing.T) {
-	budget := NewBudget(4<<20, false)
+	budget := NewBudget(Base+4<<20, false)
 	db := mustOpen(t, budgetConfig(budget, vfs.NewMem(), "state"))
 	defer db.Close()
 	table := mustTable(t, db, pairSpec).(*table)
@@ -98,7 +98,7 @@ func TestScanBeyondBudget(t *testing.T) {
 // TestIdleStoresGiveBack wakes a store without events that has what another one
 // needs.
 func TestIdleStoresGiveBack(t *testing.T) {
-	budget := NewBudget(4<<20, false)
+	budget := NewBudget(Base+4<<20, false)
 	fsys := vfs.NewMem()
 	woken := false
 	cfg := budgetConfig(budget, fsys, "idle")
@@ -139,7 +139,7 @@ func TestIdleStoresGiveBack(t *testing.T) {
 }
 
 func TestBudgetTooSmall(t *testing.T) {
-	budget := NewBudget(2<<20, false)
+	budget := NewBudget(Base+2<<20, false)
 	var err error
 	for i := range 3 {
 		var db *DB
@@ -148,10 +148,10 @@ func TestBudgetTooSmall(t *testing.T) {
 		}
 		defer db.Close()
 	}
-	if err == nil || err.Error() != "memory.limit is 2 MiB, which 3 operator instances with state share; they need at least 3 MiB: raise memory.limit, or lower parallelism.default" {
+	if err == nil || err.Error() != "memory.limit is 34 MiB, which 3 operator instances with state share; they need at least 35 MiB: raise memory.limit, or lower parallelism.default" {
 		t.Errorf("got %v", err)
 	}
-	db := mustOpen(t, Config{Name: "Join[1]", Parallelism: 1, Budget: NewBudget(2<<20, false)})
+	db := mustOpen(t, Config{Name: "Join[1]", Parallelism: 1, Budget: NewBudget(Base+2<<20, false)})
 	defer db.Close()
 	table := mustTable(t, db, pairSpec)
 	for at := int64(0); err == nil || !strings.HasPrefix(err.Error(), "Join[1]"); at += 1000 {
@@ -161,7 +161,7 @@ func TestBudgetTooSmall(t *testing.T) {
 		put(t, db, table, 0, numbers(at, at+1000), 0)
 		err = db.EndEvent()
 	}
-	if !strings.Contains(err.Error(), "memory.limit (2 MiB)") || !strings.Contains(err.Error(), "state.backend.type = auto") {
+	if !strings.Contains(err.Error(), "memory.limit (34 MiB)") || !strings.Contains(err.Error(), "state.backend.type = auto") {
 		t.Error(err)
 	}
 }

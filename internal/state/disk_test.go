@@ -87,9 +87,9 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 	cfg := Config{Name: "test", Parallelism: 1, Backend: backend, FS: fsys, Dir: "state"}
 	cfg.MaxRows = []int{0, 5, 100}[seed%3]
 	if backend == Disk && seed >= 3 {
-		cfg.Budget = NewBudget(1<<20, seed == 4)
+		cfg.Budget = NewBudget(Base+1<<20, seed == 4)
 		if seed == 4 {
-			cfg.Budget.SetLimit(8<<20, true)
+			cfg.Budget.SetLimit(Base+8<<20, true)
 		}
 	}
 	m := newModel(t, seed, kind, cfg)

@@ -13,7 +13,7 @@ import (
 
 const (
 	// minCopy and maxCopy bound the number of rows that are copied at a time.
-	minCopy, maxCopy = 1 << 11, 1 << 14
+	minCopy, maxCopy = 1 << 11, 1 << 13
 	// copySteps is the number of times in which a copy should be done.
 	copySteps = 1 << 8
 )

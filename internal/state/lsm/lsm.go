@@ -22,7 +22,9 @@ import (
 const (
 	// memTableSize is the usual size of a memtable.
 	memTableSize = 4 << 20
-	blockSize    = 32 << 10
+	// blockSize is small: rows that have left memory come back one by one, and
+	// each brings a block.
+	blockSize = 8 << 10
 )
 
 // Options are the memory that a DB may take. The zero value means a cache that
@@ -178,6 +180,10 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 	for i := range o.Levels {
 		o.Levels[i] = pebble.LevelOptions{BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10)}
 	}
+	// Nearly all rows are on the last level. Filters for them would be large and
+	// push everything else out of a small cache, to save reads of rows that do
+	// not exist.
+	o.Levels[len(o.Levels)-1].FilterPolicy = pebble.NoFilterPolicy
 	return o
 }
 

@@ -17,7 +17,7 @@ func (db *DB) NewReader() (*Reader, error) {
 	if err := db.get(); err != nil {
 		return nil, db.explain("read", err)
 	}
-	it, err := db.p.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	it, err := db.p.NewIter(nil)
 	if err != nil {
 		return nil, db.explain("read", err)
 	}
