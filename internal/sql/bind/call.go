@@ -175,6 +175,9 @@ func (b *Binder) coalesce(c *ast.Call, args []expr.Expr) expr.Expr {
 	if _, ok := b.unify(fn.MergedType, typesOf(args), func(i int) diag.Pos { return at[i] }, upper(c.FuncName())); !ok {
 		return nil
 	}
+	if t := args[0].Type(); upper(c.FuncName()) == "IFNULL" && !t.Nullable && t.Kind != types.Null && (t.IsChar() || t.IsBinary()) {
+		return args[0] // as in Flink, a text that is never NULL keeps its type
+	}
 	out := b.checked(c.Pos())(expr.NewCoalesce(args, b.Env))
 	if out == nil {
 		return nil
