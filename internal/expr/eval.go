@@ -120,16 +120,21 @@ func (n *callNode) eval(r *run, s *scope) (batch.Vector, error) {
 	return n.remember(s, v), nil
 }
 
-// explain says in the error of a row which expression it comes from.
+// explain says in the error of a row which expression it comes from, and where
+// that stands.
 func (n *callNode) explain(err error) error {
+	what := brief(n.expr)
+	if at := placeOf(n.expr); at.Known() {
+		what += " at " + at.String()
+	}
 	var row *fn.RowError
 	if !errors.As(err, &row) {
-		return fmt.Errorf("%s: %w", brief(n.expr), err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	if call, ok := n.expr.(*Call); ok && call.Def.Family == "" {
 		return row // the planner made that call, of a function of its own
 	}
-	return &fn.RowError{Pos: row.Pos, Msg: brief(n.expr) + ": " + row.Msg}
+	return &fn.RowError{Pos: row.Pos, Msg: what + ": " + row.Msg}
 }
 
 // brief prints an expression, cut where it is long.

@@ -244,10 +244,10 @@ func TestErrorsNameExpressionAndRow(t *testing.T) {
 		src, msg string
 		pos      int
 	}{
-		{"7 / (i - 3)", "(7 / (i - 3)): division of 7 by zero; guard it, as in NULLIF(divisor, 0)", 3},
-		{"i + 2147483640", "(i + 2147483640): 8 + 2147483640 is out of the range of INT; cast an operand to a wider type", 8},
-		{"CAST(CAST(i AS STRING) || 'x' AS INT)", "CAST((CAST(i AS STRING) || 'x') AS INT): cannot read '0x' as INT; use TRY_CAST to get NULL for it", 0},
-		{"CASE WHEN i = 7 THEN CAST(1000 * i AS TINYINT) ELSE CAST(1 AS TINYINT) END", "CAST((1000 * i) AS TINYINT): 7000 is out of the range of TINYINT", 7},
+		{"7 / (i - 3)", "(7 / (i - 3)) at 1:8: division of 7 by zero; guard it, as in NULLIF(divisor, 0)", 3},
+		{"i + 2147483640", "(i + 2147483640) at 1:8: 8 + 2147483640 is out of the range of INT; cast an operand to a wider type", 8},
+		{"CAST(CAST(i AS STRING) || 'x' AS INT)", "CAST((CAST(i AS STRING) || 'x') AS INT) at 1:8: cannot read '0x' as INT; use TRY_CAST to get NULL for it", 0},
+		{"CASE WHEN i = 7 THEN CAST(1000 * i AS TINYINT) ELSE CAST(1 AS TINYINT) END", "CAST((1000 * i) AS TINYINT) at 1:29: 7000 is out of the range of TINYINT", 7},
 	}
 	for _, tt := range tests {
 		_, err := compile(t, bindOver(t, tt.src, b.Schema)).Eval(b)

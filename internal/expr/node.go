@@ -6,6 +6,7 @@ package expr
 import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -35,6 +36,8 @@ type Call struct {
 	// argument's Expr is nil.
 	Symbols map[int]string
 	Typ     types.Type
+	// At is where the call stands in the script, for errors of rows.
+	At diag.Pos
 }
 
 // Cast is a conversion: CAST, TRY_CAST (null where CAST fails), or one that the
@@ -44,6 +47,8 @@ type Cast struct {
 	Typ      types.Type
 	Try      bool
 	Implicit bool
+	// At is that of Call.
+	At diag.Pos
 }
 
 // Case is CASE WHEN ...; COALESCE, IF and NULLIF are made of it. A branch is

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
@@ -63,6 +64,38 @@ func Walk(e Expr, f func(Expr) bool) {
 	for _, c := range Children(e) {
 		Walk(c, f)
 	}
+}
+
+// Place says that e stands at pos in the script, with those of its operands
+// that have no place yet.
+func Place(e Expr, pos diag.Pos) {
+	Walk(e, func(x Expr) bool {
+		var at *diag.Pos
+		switch x := x.(type) {
+		case *Call:
+			at = &x.At
+		case *Cast:
+			at = &x.At
+		default:
+			return true
+		}
+		if at.Known() {
+			return false
+		}
+		*at = pos
+		return true
+	})
+}
+
+// placeOf returns where a call or a cast stands, if that is known.
+func placeOf(e Expr) diag.Pos {
+	switch x := e.(type) {
+	case *Call:
+		return x.At
+	case *Cast:
+		return x.At
+	}
+	return diag.Pos{}
 }
 
 // Rewrite returns e with each expression replaced by what f makes of it, from

@@ -14,6 +14,14 @@ import (
 
 // expr binds an expression; nil means that an error was reported.
 func (b *Binder) expr(s *scope, e ast.Expr) expr.Expr {
+	x := b.bindExpr(s, e)
+	if x != nil {
+		expr.Place(x, e.Pos())
+	}
+	return x
+}
+
+func (b *Binder) bindExpr(s *scope, e ast.Expr) expr.Expr {
 	switch e := e.(type) {
 	case *ast.ColumnRef:
 		return b.nameOrFunction(s, e)
