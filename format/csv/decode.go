@@ -7,6 +7,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/column"
 )
 
@@ -65,7 +66,7 @@ func newDecoder(c *format.Config) (*decoder, error) {
 func markSkips(fields []*field) {
 	run := 0
 	for i := len(fields) - 1; i >= 0; i-- {
-		if run++; fields[i].op != opSkip {
+		if run++; fields[i].op != cell.Skip {
 			run = 0
 		}
 		fields[i].skips = run
@@ -119,7 +120,7 @@ func (d *decoder) DecodeMessage(msg []byte, dst *batch.Batch) error {
 // takeBack drops what a broken line has left in the columns.
 func (d *decoder) takeBack() {
 	for _, f := range d.columns {
-		column.Truncate(f.vec, d.rows)
+		column.Truncate(f.Vec, d.rows)
 	}
 	d.nulled = d.kept
 }
@@ -217,9 +218,9 @@ func (d *decoder) plain(data []byte, p, end int) bool {
 			p = q + 1
 			continue
 		}
-		if f.op == opI64 && !d.hasNull {
+		if f.op == cell.I64 && !d.hasNull {
 			if v, q := shortInt(data, p); q > 0 && (q == end || data[q] == d.delim[0]) {
-				f.i64.Append(v)
+				f.I64.Append(v)
 				if q == end {
 					return d.finish(k + 1)
 				}
@@ -228,10 +229,10 @@ func (d *decoder) plain(data []byte, p, end int) bool {
 			}
 		}
 		q, high := fieldEnd(data, p, end, d.delimWord)
-		if f.op == opText && !high && !d.hasNull {
-			f.txt.Data = append(f.txt.Data, data[p:q]...)
-			f.txt.Close()
-		} else if f.op != opSkip && !d.put(f, data[p:q]) {
+		if f.op == cell.Text && !high && !d.hasNull {
+			f.Text.Data = append(f.Text.Data, data[p:q]...)
+			f.Text.Close()
+		} else if f.op != cell.Skip && !d.put(f, data[p:q]) {
 			return false
 		}
 		if q == end {
@@ -256,7 +257,7 @@ func (d *decoder) finish(n int) bool {
 			return false
 		}
 		for _, f := range d.fields[n:] {
-			if f.op == opSkip {
+			if f.op == cell.Skip {
 				continue
 			}
 			if !d.putNull(f) {

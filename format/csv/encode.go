@@ -6,6 +6,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/emit"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
@@ -84,26 +85,26 @@ func (e *encoder) Encode(buf []byte, b *batch.Batch) ([]byte, error) {
 
 // field appends one field of a line. Numbers are never in quotes.
 func (e *encoder) field(buf []byte, f *field, i int) []byte {
-	if f.vec.Validity().IsNull(i) {
+	if f.Vec.Validity().IsNull(i) {
 		return append(buf, e.null...)
 	}
 	switch f.op {
-	case opI64:
-		return strconv.AppendInt(buf, f.i64.Values[i], 10)
-	case opI32:
-		return strconv.AppendInt(buf, int64(f.i32.Values[i]), 10)
-	case opText:
-		return e.quoted(buf, f.txt.At(i))
-	case opBinary, opDate, opTime, opTS64, opTS:
+	case cell.I64:
+		return strconv.AppendInt(buf, f.I64.Values[i], 10)
+	case cell.I32:
+		return strconv.AppendInt(buf, int64(f.I32.Values[i]), 10)
+	case cell.Text:
+		return e.quoted(buf, f.Text.At(i))
+	case cell.Binary, cell.Date, cell.Time, cell.TS64, cell.TS:
 		e.text = e.simple(e.text[:0], f, i)
 		return e.quoted(buf, e.text)
-	case opList:
+	case cell.List:
 		e.text = e.text[:0]
-		for k := f.list.Offsets[i]; k < f.list.Offsets[i+1]; k++ {
-			e.element(f.elems[0], int(k), k > f.list.Offsets[i])
+		for k := f.List.Offsets[i]; k < f.List.Offsets[i+1]; k++ {
+			e.element(f.elems[0], int(k), k > f.List.Offsets[i])
 		}
 		return e.quoted(buf, e.text)
-	case opRow:
+	case cell.Row:
 		e.text = e.text[:0]
 		for k, c := range f.elems {
 			e.element(c, i, k > 0)
@@ -118,7 +119,7 @@ func (e *encoder) element(f *field, i int, more bool) {
 	if more {
 		e.text = append(e.text, e.arrayDelim...)
 	}
-	if f.vec.Validity().IsNull(i) {
+	if f.Vec.Validity().IsNull(i) {
 		e.text = append(e.text, e.null...)
 		return
 	}
@@ -128,36 +129,36 @@ func (e *encoder) element(f *field, i int, more bool) {
 // simple appends a simple value that is not null.
 func (e *encoder) simple(buf []byte, f *field, i int) []byte {
 	switch f.op {
-	case opText:
-		return append(buf, f.txt.At(i)...)
-	case opBool:
-		return strconv.AppendBool(buf, f.b.Values[i])
-	case opI8:
-		return strconv.AppendInt(buf, int64(f.i8.Values[i]), 10)
-	case opI16:
-		return strconv.AppendInt(buf, int64(f.i16.Values[i]), 10)
-	case opI32:
-		return strconv.AppendInt(buf, int64(f.i32.Values[i]), 10)
-	case opI64:
-		return strconv.AppendInt(buf, f.i64.Values[i], 10)
-	case opF32:
-		return text.AppendFloat(buf, f.f32.Values[i])
-	case opF64:
-		return text.AppendDouble(buf, f.f64.Values[i])
-	case opDec64:
-		return emit.Decimal(buf, types.Int128FromInt64(f.i64.Values[i]), int(f.typ.Scale), e.plain)
-	case opDec128:
-		return emit.Decimal(buf, f.dec.Values[i], int(f.typ.Scale), e.plain)
-	case opBinary:
-		return emit.Base64(buf, f.txt.At(i))
-	case opDate:
-		return emit.Date(buf, int(f.i32.Values[i]))
-	case opTime:
-		return emit.Clock(buf, int(f.i32.Values[i]), 0)
-	case opTS64:
-		return zulu(emit.Timestamp(buf, types.TS{Ms: f.i64.Values[i]}, ' '), f)
-	case opTS:
-		return zulu(emit.Timestamp(buf, f.ts.Values[i], ' '), f)
+	case cell.Text:
+		return append(buf, f.Text.At(i)...)
+	case cell.Bool:
+		return strconv.AppendBool(buf, f.Bool.Values[i])
+	case cell.I8:
+		return strconv.AppendInt(buf, int64(f.I8.Values[i]), 10)
+	case cell.I16:
+		return strconv.AppendInt(buf, int64(f.I16.Values[i]), 10)
+	case cell.I32:
+		return strconv.AppendInt(buf, int64(f.I32.Values[i]), 10)
+	case cell.I64:
+		return strconv.AppendInt(buf, f.I64.Values[i], 10)
+	case cell.F32:
+		return text.AppendFloat(buf, f.F32.Values[i])
+	case cell.F64:
+		return text.AppendDouble(buf, f.F64.Values[i])
+	case cell.Dec64:
+		return emit.Decimal(buf, types.Int128FromInt64(f.I64.Values[i]), int(f.typ.Scale), e.plain)
+	case cell.Dec128:
+		return emit.Decimal(buf, f.Dec.Values[i], int(f.typ.Scale), e.plain)
+	case cell.Binary:
+		return emit.Base64(buf, f.Text.At(i))
+	case cell.Date:
+		return emit.Date(buf, int(f.I32.Values[i]))
+	case cell.Time:
+		return emit.Clock(buf, int(f.I32.Values[i]), 0)
+	case cell.TS64:
+		return zulu(emit.Timestamp(buf, types.TS{Ms: f.I64.Values[i]}, ' '), f)
+	case cell.TS:
+		return zulu(emit.Timestamp(buf, f.TS.Values[i], ' '), f)
 	}
 	return buf
 }

@@ -4,40 +4,15 @@ import (
 	"bytes"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/parse"
 	"github.com/millstream-io/millstream/types"
-)
-
-// op says how a value of a type is read and written.
-type op uint8
-
-const (
-	// opSkip: the field is not wanted.
-	opSkip op = iota
-	opNull
-	opBool
-	opI8
-	opI16
-	opI32
-	opI64
-	opF32
-	opF64
-	opDec64
-	opDec128
-	opDate
-	opTime
-	opTS64
-	opTS
-	opText
-	opBinary
-	opList
-	opRow
 )
 
 // field is one field of a line: its column, or, within an ARRAY or ROW, an
 // element.
 type field struct {
-	op      op
+	op      cell.Op
 	notNull bool
 	name    string
 	typ     types.Type
@@ -46,25 +21,12 @@ type field struct {
 	// skips is how many fields are not wanted from this one on.
 	skips int
 
-	vec batch.Vector
-	b   *batch.Fixed[bool]
-	i8  *batch.Fixed[int8]
-	i16 *batch.Fixed[int16]
-	i32 *batch.Fixed[int32]
-	i64 *batch.Fixed[int64]
-	f32 *batch.Fixed[float32]
-	f64 *batch.Fixed[float64]
-	dec *batch.Fixed[types.Int128]
-	ts  *batch.Fixed[types.TS]
-	txt *batch.Bytes
-
-	list  *batch.List
-	row   *batch.Row
+	cell.Column
 	elems []*field
 }
 
 func newField(name string, t types.Type, column int) *field {
-	f := &field{op: opOf(t), notNull: !t.Nullable, name: name, typ: t, column: column}
+	f := &field{op: cell.OpOf(t), notNull: !t.Nullable, name: name, typ: t, column: column}
 	switch t.Kind {
 	case types.Array:
 		f.elems = []*field{newField(name+"[]", *t.Elem, 0)}
@@ -76,59 +38,13 @@ func newField(name string, t types.Type, column int) *field {
 	return f
 }
 
-func opOf(t types.Type) op {
-	switch t.Kind {
-	case types.Date:
-		return opDate
-	case types.Time:
-		return opTime
-	case types.Decimal:
-		if t.Phys() == types.PhysI64 {
-			return opDec64
-		}
-		return opDec128
-	case types.Timestamp, types.TimestampLTZ:
-		if t.Phys() == types.PhysI64 {
-			return opTS64
-		}
-		return opTS
-	case types.Binary, types.Varbinary:
-		return opBinary
-	}
-	return [...]op{types.PhysBool: opBool, types.PhysI8: opI8, types.PhysI16: opI16, types.PhysI32: opI32,
-		types.PhysI64: opI64, types.PhysF32: opF32, types.PhysF64: opF64, types.PhysBytes: opText,
-		types.PhysList: opList, types.PhysRow: opRow, types.PhysNull: opNull}[t.Phys()]
-}
-
 // bind makes v the vector that values go to, or come from.
 func (f *field) bind(v batch.Vector) {
-	f.vec = v
+	f.Set(v)
 	switch v := v.(type) {
-	case *batch.Fixed[bool]:
-		f.b = v
-	case *batch.Fixed[int8]:
-		f.i8 = v
-	case *batch.Fixed[int16]:
-		f.i16 = v
-	case *batch.Fixed[int32]:
-		f.i32 = v
-	case *batch.Fixed[int64]:
-		f.i64 = v
-	case *batch.Fixed[float32]:
-		f.f32 = v
-	case *batch.Fixed[float64]:
-		f.f64 = v
-	case *batch.Fixed[types.Int128]:
-		f.dec = v
-	case *batch.Fixed[types.TS]:
-		f.ts = v
-	case *batch.Bytes:
-		f.txt = v
 	case *batch.List:
-		f.list = v
 		f.elems[0].bind(v.Elem)
 	case *batch.Row:
-		f.row = v
 		for i, e := range f.elems {
 			e.bind(v.Cols[i])
 		}
@@ -139,11 +55,11 @@ func (f *field) bind(v batch.Vector) {
 // line must be given up.
 func (d *decoder) put(f *field, text []byte) bool {
 	switch f.op {
-	case opSkip:
+	case cell.Skip:
 		return true
-	case opList:
+	case cell.List:
 		return d.putList(f, text)
-	case opRow:
+	case cell.Row:
 		return d.putRow(f, text)
 	}
 	if d.hasNull && bytes.Equal(text, d.null) {
@@ -159,7 +75,7 @@ func (d *decoder) put(f *field, text []byte) bool {
 			return d.misfit(f, text, parse.Range)
 		}
 		d.nulled++
-		f.vec.AppendNull()
+		f.Vec.AppendNull()
 	}
 	return true
 }
@@ -169,7 +85,7 @@ func (d *decoder) putNull(f *field) bool {
 		d.fault = fault{kind: noNull, field: f}
 		return false
 	}
-	f.vec.AppendNull()
+	f.Vec.AppendNull()
 	return true
 }
 
@@ -180,7 +96,7 @@ func (d *decoder) misfit(f *field, text []byte, why parse.Fault) bool {
 		return false
 	}
 	d.nulled++
-	f.vec.AppendNull()
+	f.Vec.AppendNull()
 	return true
 }
 
@@ -188,51 +104,51 @@ func (d *decoder) misfit(f *field, text []byte, why parse.Fault) bool {
 // wide.
 func (f *field) scalar(text []byte) (null bool, fault parse.Fault) {
 	switch f.op {
-	case opText:
+	case cell.Text:
 		if !parse.ValidText(text) {
 			return false, parse.UTF8
 		}
-		f.txt.Append(text)
-	case opI8, opI16, opI32, opI64:
+		f.Text.Append(text)
+	case cell.I8, cell.I16, cell.I32, cell.I64:
 		return false, f.integer(parse.Trim(text))
-	case opF64:
+	case cell.F64:
 		v, fault := parse.Double(parse.Trim(text))
 		if fault != parse.OK {
 			return false, fault
 		}
-		f.f64.Append(v)
-	case opF32:
+		f.F64.Append(v)
+	case cell.F32:
 		v, fault := parse.Float(parse.Trim(text))
 		if fault != parse.OK {
 			return false, fault
 		}
-		f.f32.Append(v)
-	case opBool:
+		f.F32.Append(v)
+	case cell.Bool:
 		v, fault := parse.Bool(parse.Trim(text))
 		if fault != parse.OK {
 			return false, fault
 		}
-		f.b.Append(v)
-	case opDec64, opDec128:
+		f.Bool.Append(v)
+	case cell.Dec64, cell.Dec128:
 		v, null, fault := parse.Decimal(text, int(f.typ.Precision), int(f.typ.Scale))
 		switch {
 		case fault != parse.OK || null:
 			return null, fault
-		case f.op == opDec64:
-			f.i64.Append(v.Int64())
+		case f.op == cell.Dec64:
+			f.I64.Append(v.Int64())
 		default:
-			f.dec.Append(v)
+			f.Dec.Append(v)
 		}
-	case opBinary:
-		at := len(f.txt.Data)
-		f.txt.Data, fault = parse.AppendBase64(f.txt.Data, text)
+	case cell.Binary:
+		at := len(f.Text.Data)
+		f.Text.Data, fault = parse.AppendBase64(f.Text.Data, text)
 		if fault != parse.OK {
-			f.txt.Data = f.txt.Data[:at]
+			f.Text.Data = f.Text.Data[:at]
 			return false, fault
 		}
-		f.txt.Close()
-	case opNull:
-		f.vec.AppendNull()
+		f.Text.Close()
+	case cell.Null:
+		f.Vec.AppendNull()
 	default:
 		return false, f.datetime(text)
 	}
@@ -245,14 +161,14 @@ func (f *field) integer(text []byte) parse.Fault {
 		return fault
 	}
 	switch {
-	case f.op == opI64:
-		f.i64.Append(v)
-	case f.op == opI32 && v == int64(int32(v)):
-		f.i32.Append(int32(v))
-	case f.op == opI16 && v == int64(int16(v)):
-		f.i16.Append(int16(v))
-	case f.op == opI8 && v == int64(int8(v)):
-		f.i8.Append(int8(v))
+	case f.op == cell.I64:
+		f.I64.Append(v)
+	case f.op == cell.I32 && v == int64(int32(v)):
+		f.I32.Append(int32(v))
+	case f.op == cell.I16 && v == int64(int16(v)):
+		f.I16.Append(int16(v))
+	case f.op == cell.I8 && v == int64(int8(v)):
+		f.I8.Append(int8(v))
 	default:
 		return parse.Range
 	}
@@ -261,16 +177,16 @@ func (f *field) integer(text []byte) parse.Fault {
 
 func (f *field) datetime(text []byte) parse.Fault {
 	switch f.op {
-	case opDate:
+	case cell.Date:
 		v, fault := parse.LooseDate(text)
 		if fault == parse.OK {
-			f.i32.Append(v)
+			f.I32.Append(v)
 		}
 		return fault
-	case opTime:
+	case cell.Time:
 		v, fault := parse.Time(text, false, true, int(f.typ.Precision))
 		if fault == parse.OK {
-			f.i32.Append(v)
+			f.I32.Append(v)
 		}
 		return fault
 	}
@@ -279,7 +195,7 @@ func (f *field) datetime(text []byte) parse.Fault {
 		layout = &parse.SQLZulu
 	} else if f.typ.Precision == 3 {
 		if ms, ok := parse.FastTimestamp(text, ' '); ok {
-			f.i64.Append(ms)
+			f.I64.Append(ms)
 			return parse.OK
 		}
 	}
@@ -288,10 +204,10 @@ func (f *field) datetime(text []byte) parse.Fault {
 		return fault
 	}
 	v = parse.Truncate(v, int(f.typ.Precision))
-	if f.op == opTS64 {
-		f.i64.Append(v.Ms)
+	if f.op == cell.TS64 {
+		f.I64.Append(v.Ms)
 	} else {
-		f.ts.Append(v)
+		f.TS.Append(v)
 	}
 	return parse.OK
 }
@@ -308,7 +224,7 @@ func (d *decoder) putList(f *field, text []byte) bool {
 			return false
 		}
 	}
-	f.list.Close()
+	f.List.Close()
 	return true
 }
 
@@ -339,6 +255,6 @@ func (d *decoder) putRow(f *field, text []byte) bool {
 			text = nil
 		}
 	}
-	f.row.Close()
+	f.Row.Close()
 	return true
 }

@@ -226,7 +226,7 @@ func (d *decoder) object(o *object, b []byte, p int) int {
 			}
 		} else {
 			if field.mark == o.current {
-				column.Truncate(field.vec, field.vec.Len()-1)
+				column.Truncate(field.Vec, field.Vec.Len()-1)
 				found--
 			}
 			field.mark = o.current
@@ -312,7 +312,7 @@ func (d *decoder) missing(o *object, found, p int) int {
 			d.nullFor(f)
 			return -1
 		}
-		f.vec.AppendNull()
+		f.Vec.AppendNull()
 	}
 	return p
 }

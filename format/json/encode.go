@@ -9,6 +9,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/emit"
 	"github.com/millstream-io/millstream/format/internal/parse"
 	"github.com/millstream-io/millstream/internal/text"
@@ -64,7 +65,7 @@ func newWriters(fields []types.Field, prefix string) (ws []*writer, names [][]by
 }
 
 func newWriter(t types.Type, path string) *writer {
-	w := &writer{node: node{op: opOf(t), typ: t, path: path}}
+	w := &writer{node: node{op: cell.OpOf(t), typ: t, path: path}}
 	switch t.Kind {
 	case types.Array, types.Map:
 		w.elem = newWriter(*t.Elem, path)
@@ -79,21 +80,17 @@ func newWriter(t types.Type, path string) *writer {
 // read makes v the vector whose values are written.
 func (w *writer) read(v batch.Vector) {
 	w.valid = v.Validity()
+	w.Set(v)
 	switch v := v.(type) {
 	case *batch.List:
-		w.list = v
 		w.elem.read(v.Elem)
 	case *batch.Map:
-		w.mp = v
 		w.keys = v.Keys.(*batch.Bytes)
 		w.elem.read(v.Vals)
 	case *batch.Row:
-		w.row = v
 		for i, f := range w.fields {
 			f.read(v.Cols[i])
 		}
-	default:
-		w.bind(v)
 	}
 }
 
@@ -144,17 +141,17 @@ func (e *encoder) object(buf []byte, fields []*writer, names [][]byte, i int) (_
 // value appends value i, which is not null.
 func (e *encoder) value(buf []byte, w *writer, i int) ([]byte, error) {
 	switch w.op {
-	case opI64:
-		return strconv.AppendInt(buf, w.i64.Values[i], 10), nil
-	case opI32:
-		return strconv.AppendInt(buf, int64(w.i32.Values[i]), 10), nil
-	case opText:
-		return appendString(buf, w.txt.At(i)), nil
-	case opRow:
+	case cell.I64:
+		return strconv.AppendInt(buf, w.I64.Values[i], 10), nil
+	case cell.I32:
+		return strconv.AppendInt(buf, int64(w.I32.Values[i]), 10), nil
+	case cell.Text:
+		return appendString(buf, w.Text.At(i)), nil
+	case cell.Row:
 		return e.object(buf, w.fields, w.names, i)
-	case opList:
+	case cell.List:
 		return e.array(buf, w, i)
-	case opMap:
+	case cell.Map:
 		return e.mapping(buf, w, i)
 	}
 	return e.scalar(buf, w, i), nil
@@ -162,39 +159,39 @@ func (e *encoder) value(buf []byte, w *writer, i int) ([]byte, error) {
 
 func (e *encoder) scalar(buf []byte, w *writer, i int) []byte {
 	switch w.op {
-	case opBool:
-		return strconv.AppendBool(buf, w.b.Values[i])
-	case opI8:
-		return strconv.AppendInt(buf, int64(w.i8.Values[i]), 10)
-	case opI16:
-		return strconv.AppendInt(buf, int64(w.i16.Values[i]), 10)
-	case opF32:
-		f := w.f32.Values[i]
+	case cell.Bool:
+		return strconv.AppendBool(buf, w.Bool.Values[i])
+	case cell.I8:
+		return strconv.AppendInt(buf, int64(w.I8.Values[i]), 10)
+	case cell.I16:
+		return strconv.AppendInt(buf, int64(w.I16.Values[i]), 10)
+	case cell.F32:
+		f := w.F32.Values[i]
 		return quoteUnless(finite(float64(f)), buf, text.AppendFloat(buf, f))
-	case opF64:
-		f := w.f64.Values[i]
+	case cell.F64:
+		f := w.F64.Values[i]
 		return quoteUnless(finite(f), buf, text.AppendDouble(buf, f))
-	case opDec64:
-		return e.decimal(buf, w, types.Int128FromInt64(w.i64.Values[i]))
-	case opDec128:
-		return e.decimal(buf, w, w.dec.Values[i])
-	case opBinary:
+	case cell.Dec64:
+		return e.decimal(buf, w, types.Int128FromInt64(w.I64.Values[i]))
+	case cell.Dec128:
+		return e.decimal(buf, w, w.Dec.Values[i])
+	case cell.Binary:
 		buf = append(buf, '"')
-		buf = emit.Base64(buf, w.txt.At(i))
+		buf = emit.Base64(buf, w.Text.At(i))
 		return append(buf, '"')
-	case opNull:
+	case cell.Null:
 		return append(buf, "null"...)
 	}
 	buf = append(buf, '"')
 	switch w.op {
-	case opDate:
-		buf = emit.Date(buf, int(w.i32.Values[i]))
-	case opTime:
-		buf = emit.Clock(buf, int(w.i32.Values[i]), 0)
-	case opTS64:
-		buf = e.timestamp(buf, w, types.TS{Ms: w.i64.Values[i]})
-	case opTS:
-		buf = e.timestamp(buf, w, w.ts.Values[i])
+	case cell.Date:
+		buf = emit.Date(buf, int(w.I32.Values[i]))
+	case cell.Time:
+		buf = emit.Clock(buf, int(w.I32.Values[i]), 0)
+	case cell.TS64:
+		buf = e.timestamp(buf, w, types.TS{Ms: w.I64.Values[i]})
+	case cell.TS:
+		buf = e.timestamp(buf, w, w.TS.Values[i])
 	}
 	return append(buf, '"')
 }
@@ -234,8 +231,8 @@ func quoteUnless(plain bool, before, after []byte) []byte {
 
 func (e *encoder) array(buf []byte, w *writer, i int) (_ []byte, err error) {
 	buf = append(buf, '[')
-	for k := w.list.Offsets[i]; k < w.list.Offsets[i+1]; k++ {
-		if k > w.list.Offsets[i] {
+	for k := w.List.Offsets[i]; k < w.List.Offsets[i+1]; k++ {
+		if k > w.List.Offsets[i] {
 			buf = append(buf, ',')
 		}
 		if buf, err = e.element(buf, w.elem, int(k)); err != nil {
@@ -255,7 +252,7 @@ func (e *encoder) element(buf []byte, w *writer, k int) ([]byte, error) {
 func (e *encoder) mapping(buf []byte, w *writer, i int) (_ []byte, err error) {
 	buf = append(buf, '{')
 	start := len(buf)
-	from, to := int(w.mp.Offsets[i]), int(w.mp.Offsets[i+1])
+	from, to := int(w.Map.Offsets[i]), int(w.Map.Offsets[i+1])
 	for k := from; k < to; k++ {
 		key := e.nullLiteral
 		if !w.keys.Valid.IsNull(k) {

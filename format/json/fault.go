@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/millstream-io/millstream/format"
+	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/column"
 	"github.com/millstream-io/millstream/format/internal/parse"
 )
@@ -56,7 +57,7 @@ func (f *fault) err(b []byte, end int) *format.RecordError {
 		if !f.node.notNull {
 			e.Hint = "set 'json.ignore-parse-errors' = 'true' to read NULL instead"
 		}
-		if (f.node.op == opTS64 || f.node.op == opTS) && f.why == parse.Form {
+		if (f.node.op == cell.TS64 || f.node.op == cell.TS) && f.why == parse.Form {
 			e.Hint = "the form is 2024-01-02 03:04:05, or 2024-01-02T03:04:05 with 'json.timestamp-format.standard' = 'ISO-8601'" +
 				zuluHint(f.node.zulu) + "; " + e.Hint
 		}

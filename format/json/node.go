@@ -4,38 +4,14 @@ import (
 	"bytes"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/types"
-)
-
-// op says how a value of a type is read.
-type op uint8
-
-const (
-	opNull op = iota
-	opBool
-	opI8
-	opI16
-	opI32
-	opI64
-	opF32
-	opF64
-	opDec64
-	opDec128
-	opDate
-	opTime
-	opTS64
-	opTS
-	opText
-	opBinary
-	opList
-	opMap
-	opRow
 )
 
 // node reads the values of one column, field, element or key: its type, and the
 // vector that the values go to, which differs from call to call.
 type node struct {
-	op      op
+	op      cell.Op
 	notNull bool
 	// zulu says that timestamps have a Z behind them.
 	zulu bool
@@ -45,21 +21,7 @@ type node struct {
 	// mark is the object in which the field was last seen.
 	mark uint32
 
-	vec batch.Vector
-	b   *batch.Fixed[bool]
-	i8  *batch.Fixed[int8]
-	i16 *batch.Fixed[int16]
-	i32 *batch.Fixed[int32]
-	i64 *batch.Fixed[int64]
-	f32 *batch.Fixed[float32]
-	f64 *batch.Fixed[float64]
-	dec *batch.Fixed[types.Int128]
-	ts  *batch.Fixed[types.TS]
-	txt *batch.Bytes
-
-	list *batch.List
-	mp   *batch.Map
-	row  *batch.Row
+	cell.Column
 	// elem is the element of a list and the value of a map.
 	elem *node
 	obj  *object
@@ -122,7 +84,7 @@ func (o *object) field(name string) *node {
 // newNode makes a node that reads values of type t. full is the type that the
 // table declares, whose ROWs may have more fields.
 func newNode(full, t types.Type, path string) *node {
-	n := &node{op: opOf(t), notNull: !t.Nullable, zulu: t.Kind == types.TimestampLTZ, typ: t, path: path}
+	n := &node{op: cell.OpOf(t), notNull: !t.Nullable, zulu: t.Kind == types.TimestampLTZ, typ: t, path: path}
 	switch t.Kind {
 	case types.Array:
 		n.elem = newNode(*full.Elem, *t.Elem, path+"[]")
@@ -137,84 +99,15 @@ func newNode(full, t types.Type, path string) *node {
 	return n
 }
 
-func opOf(t types.Type) op {
-	switch t.Kind {
-	case types.Date:
-		return opDate
-	case types.Time:
-		return opTime
-	case types.Decimal:
-		if t.Phys() == types.PhysI64 {
-			return opDec64
-		}
-		return opDec128
-	case types.Timestamp, types.TimestampLTZ:
-		if t.Phys() == types.PhysI64 {
-			return opTS64
-		}
-		return opTS
-	case types.Binary, types.Varbinary:
-		return opBinary
-	}
-	switch t.Phys() {
-	case types.PhysBool:
-		return opBool
-	case types.PhysI8:
-		return opI8
-	case types.PhysI16:
-		return opI16
-	case types.PhysI32:
-		return opI32
-	case types.PhysI64:
-		return opI64
-	case types.PhysF32:
-		return opF32
-	case types.PhysF64:
-		return opF64
-	case types.PhysBytes:
-		return opText
-	case types.PhysList:
-		return opList
-	case types.PhysMap:
-		return opMap
-	case types.PhysRow:
-		return opRow
-	}
-	return opNull
-}
-
 // bind makes v the vector that values go to.
 func (n *node) bind(v batch.Vector) {
-	n.vec = v
+	n.Set(v)
 	switch v := v.(type) {
-	case *batch.Fixed[bool]:
-		n.b = v
-	case *batch.Fixed[int8]:
-		n.i8 = v
-	case *batch.Fixed[int16]:
-		n.i16 = v
-	case *batch.Fixed[int32]:
-		n.i32 = v
-	case *batch.Fixed[int64]:
-		n.i64 = v
-	case *batch.Fixed[float32]:
-		n.f32 = v
-	case *batch.Fixed[float64]:
-		n.f64 = v
-	case *batch.Fixed[types.Int128]:
-		n.dec = v
-	case *batch.Fixed[types.TS]:
-		n.ts = v
-	case *batch.Bytes:
-		n.txt = v
 	case *batch.List:
-		n.list = v
 		n.elem.bind(v.Elem)
 	case *batch.Map:
-		n.mp = v
 		n.elem.bind(v.Vals)
 	case *batch.Row:
-		n.row = v
 		for i, f := range n.obj.fields {
 			f.bind(v.Cols[i])
 		}

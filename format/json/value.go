@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/column"
 	"github.com/millstream-io/millstream/format/internal/parse"
 )
@@ -13,40 +14,40 @@ import (
 // taken here; the rest is left to the functions that it falls through to.
 func (d *decoder) value(n *node, b []byte, p int) int {
 	switch n.op {
-	case opI64:
+	case cell.I64:
 		if v, q := shortInt(b, p); q > 0 {
-			n.i64.Append(v)
+			n.I64.Append(v)
 			return q
 		}
-	case opI32:
+	case cell.I32:
 		if v, q := shortInt(b, p); q > 0 && v == int64(int32(v)) {
-			n.i32.Append(int32(v))
+			n.I32.Append(int32(v))
 			return q
 		}
-	case opText:
+	case cell.Text:
 		if b[p] == '"' {
 			q, high := stringEnd(b, p+1)
 			if q < d.end && b[q] == '"' && (!high || parse.ValidText(b[p+1:q])) {
-				n.txt.Data = append(n.txt.Data, b[p+1:q]...)
-				n.txt.Close()
+				n.Text.Data = append(n.Text.Data, b[p+1:q]...)
+				n.Text.Close()
 				return q + 1
 			}
 			return d.text(n, b, p)
 		}
-	case opTS64:
+	case cell.TS64:
 		if ms, q := n.shortTimestamp(b, p, d.timestamp.Sep); q > 0 && q < d.end {
-			n.i64.Append(ms)
+			n.I64.Append(ms)
 			return q
 		}
-	case opRow:
+	case cell.Row:
 		if b[p] == '{' {
 			return d.inner(n, b, p)
 		}
-	case opList:
+	case cell.List:
 		if b[p] == '[' {
 			return d.array(n, b, p)
 		}
-	case opMap:
+	case cell.Map:
 		if b[p] == '{' {
 			return d.mapping(n, b, p)
 		}
@@ -127,11 +128,11 @@ func (d *decoder) token(n *node, b []byte, p int) int {
 		switch {
 		case q < 0:
 			return q
-		case n.op == opBool:
-			n.b.Append(c == 't')
+		case n.op == cell.Bool:
+			n.Bool.Append(c == 't')
 			return q
-		case n.op == opText:
-			n.txt.Append(b[p:q])
+		case n.op == cell.Text:
+			n.Text.Append(b[p:q])
 			return q
 		}
 		return d.misfit(n, p, q, parse.Form)
@@ -140,9 +141,9 @@ func (d *decoder) token(n *node, b []byte, p int) int {
 	switch {
 	case q < 0:
 		return q
-	case n.op == opText:
-		n.txt.Data = d.appendCompact(n.txt.Data, b[p:q])
-		n.txt.Close()
+	case n.op == cell.Text:
+		n.Text.Data = d.appendCompact(n.Text.Data, b[p:q])
+		n.Text.Close()
 		return q
 	}
 	return d.misfit(n, p, q, parse.Form)
@@ -154,7 +155,7 @@ func (d *decoder) null(n *node, p int) int {
 		d.nullFor(n)
 		return -1
 	}
-	n.vec.AppendNull()
+	n.Vec.AppendNull()
 	return p
 }
 
@@ -165,13 +166,13 @@ func (d *decoder) misfit(n *node, p, q int, f parse.Fault) int {
 		return -1
 	}
 	d.nulled++
-	n.vec.AppendNull()
+	n.Vec.AppendNull()
 	return q
 }
 
 // text reads a string with escapes, or with characters beyond ASCII.
 func (d *decoder) text(n *node, b []byte, p int) int {
-	v := n.txt
+	v := n.Text
 	at := len(v.Data)
 	data, q, high := d.appendUnescaped(v.Data, b, p+1)
 	if q < 0 {
@@ -209,19 +210,19 @@ func (d *decoder) quoted(n *node, b []byte, p int) int {
 func (d *decoder) scalar(n *node, text []byte, number bool, p, q int) int {
 	var f parse.Fault
 	switch n.op {
-	case opBool:
+	case cell.Bool:
 		f = parse.Form
 		if !number {
 			var v bool
 			if v, f = parse.Bool(parse.Trim(text)); f == parse.OK {
-				n.b.Append(v)
+				n.Bool.Append(v)
 			}
 		}
-	case opI8, opI16, opI32, opI64:
+	case cell.I8, cell.I16, cell.I32, cell.I64:
 		f = n.integer(text, number)
-	case opF32, opF64:
+	case cell.F32, cell.F64:
 		f = n.float(text)
-	case opDec64, opDec128:
+	case cell.Dec64, cell.Dec128:
 		var null bool
 		if null, f = n.decimal(text); null {
 			if n.notNull {
@@ -230,22 +231,22 @@ func (d *decoder) scalar(n *node, text []byte, number bool, p, q int) int {
 			}
 			// As in Flink, a number too wide is no error; but it is counted.
 			d.nulled++
-			n.vec.AppendNull()
+			n.Vec.AppendNull()
 		}
-	case opText:
-		n.txt.Append(text)
-	case opBinary:
+	case cell.Text:
+		n.Text.Append(text)
+	case cell.Binary:
 		f = parse.Form
 		if !number {
-			at := len(n.txt.Data)
-			n.txt.Data, f = parse.AppendBase64(n.txt.Data, text)
+			at := len(n.Text.Data)
+			n.Text.Data, f = parse.AppendBase64(n.Text.Data, text)
 			if f != parse.OK {
-				n.txt.Data = n.txt.Data[:at]
+				n.Text.Data = n.Text.Data[:at]
 				break
 			}
-			n.txt.Close()
+			n.Text.Close()
 		}
-	case opDate, opTime, opTS64, opTS:
+	case cell.Date, cell.Time, cell.TS64, cell.TS:
 		f = parse.Form
 		if !number {
 			f = d.datetime(n, text)
@@ -262,7 +263,7 @@ func (d *decoder) scalar(n *node, text []byte, number bool, p, q int) int {
 // integer reads TINYINT to BIGINT. As in Flink, only INT and BIGINT take a
 // number with a point or an exponent, but here it must be whole.
 func (n *node) integer(text []byte, number bool) parse.Fault {
-	wide := n.op == opI32 || n.op == opI64
+	wide := n.op == cell.I32 || n.op == cell.I64
 	if !number {
 		text = parse.Trim(text)
 	}
@@ -274,22 +275,22 @@ func (n *node) integer(text []byte, number bool) parse.Fault {
 		return f
 	}
 	switch n.op {
-	case opI64:
-		n.i64.Append(v)
+	case cell.I64:
+		n.I64.Append(v)
 		return parse.OK
-	case opI32:
+	case cell.I32:
 		if v == int64(int32(v)) {
-			n.i32.Append(int32(v))
+			n.I32.Append(int32(v))
 			return parse.OK
 		}
-	case opI16:
+	case cell.I16:
 		if v == int64(int16(v)) {
-			n.i16.Append(int16(v))
+			n.I16.Append(int16(v))
 			return parse.OK
 		}
-	case opI8:
+	case cell.I8:
 		if v == int64(int8(v)) {
-			n.i8.Append(int8(v))
+			n.I8.Append(int8(v))
 			return parse.OK
 		}
 	}
@@ -298,16 +299,16 @@ func (n *node) integer(text []byte, number bool) parse.Fault {
 
 func (n *node) float(text []byte) parse.Fault {
 	text = parse.Trim(text)
-	if n.op == opF64 {
+	if n.op == cell.F64 {
 		v, f := parse.Double(text)
 		if f == parse.OK {
-			n.f64.Append(v)
+			n.F64.Append(v)
 		}
 		return f
 	}
 	v, f := parse.Float(text)
 	if f == parse.OK {
-		n.f32.Append(v)
+		n.F32.Append(v)
 	}
 	return f
 }
@@ -317,10 +318,10 @@ func (n *node) decimal(text []byte) (null bool, f parse.Fault) {
 	if f != parse.OK || null {
 		return null, f
 	}
-	if n.op == opDec64 {
-		n.i64.Append(v.Int64())
+	if n.op == cell.Dec64 {
+		n.I64.Append(v.Int64())
 	} else {
-		n.dec.Append(v)
+		n.Dec.Append(v)
 	}
 	return false, parse.OK
 }
@@ -335,16 +336,16 @@ func (d *decoder) layout(n *node) *parse.Layout {
 
 func (d *decoder) datetime(n *node, text []byte) parse.Fault {
 	switch n.op {
-	case opDate:
+	case cell.Date:
 		v, f := parse.Date(text)
 		if f == parse.OK {
-			n.i32.Append(v)
+			n.I32.Append(v)
 		}
 		return f
-	case opTime:
+	case cell.Time:
 		v, f := parse.Time(text, true, false, int(n.typ.Precision))
 		if f == parse.OK {
-			n.i32.Append(v)
+			n.I32.Append(v)
 		}
 		return f
 	}
@@ -353,10 +354,10 @@ func (d *decoder) datetime(n *node, text []byte) parse.Fault {
 		return f
 	}
 	v = parse.Truncate(v, int(n.typ.Precision))
-	if n.op == opTS64 {
-		n.i64.Append(v.Ms)
+	if n.op == cell.TS64 {
+		n.I64.Append(v.Ms)
 	} else {
-		n.ts.Append(v)
+		n.TS.Append(v)
 	}
 	return parse.OK
 }
@@ -365,7 +366,7 @@ func (d *decoder) datetime(n *node, text []byte) parse.Fault {
 func (d *decoder) inner(n *node, b []byte, p int) int {
 	p = d.object(n.obj, b, p)
 	if p >= 0 {
-		n.row.Close()
+		n.Row.Close()
 	}
 	return p
 }
@@ -374,7 +375,7 @@ func (d *decoder) inner(n *node, b []byte, p int) int {
 func (d *decoder) array(n *node, b []byte, p int) int {
 	p = d.space(b, p+1)
 	if b[p] == ']' {
-		n.list.Close()
+		n.List.Close()
 		return p + 1
 	}
 	for {
@@ -386,7 +387,7 @@ func (d *decoder) array(n *node, b []byte, p int) int {
 		case ',':
 			p = d.space(b, p+1)
 		case ']':
-			n.list.Close()
+			n.List.Close()
 			return p + 1
 		default:
 			return d.syntax(p, wantComma)
@@ -396,12 +397,12 @@ func (d *decoder) array(n *node, b []byte, p int) int {
 
 // mapping reads a MAP or a MULTISET.
 func (d *decoder) mapping(n *node, b []byte, p int) int {
-	keys := n.mp.Keys.(*batch.Bytes)
+	keys := n.Map.Keys.(*batch.Bytes)
 	start := keys.Len()
 	repeated := false
 	p = d.space(b, p+1)
 	if b[p] == '}' {
-		n.mp.Close()
+		n.Map.Close()
 		return p + 1
 	}
 	for {
@@ -434,9 +435,9 @@ func (d *decoder) mapping(n *node, b []byte, p int) int {
 			return d.syntax(p, wantComma)
 		}
 		if repeated {
-			lastOfEach(n.mp, keys, start)
+			lastOfEach(n.Map, keys, start)
 		}
-		n.mp.Close()
+		n.Map.Close()
 		return p + 1
 	}
 }
