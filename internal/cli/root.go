@@ -62,6 +62,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (status int)
 func newRoot(p *process) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "millstream",
+		Version:       version,
 		Short:         "Flink SQL in one program",
 		Long:          "Millstream runs Flink SQL scripts over streams and files.",
 		SilenceErrors: true,
