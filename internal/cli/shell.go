@@ -111,8 +111,16 @@ func (sh *shell) loop() error {
 			before += strings.Count(text.String(), "\n")
 			text.Reset()
 		}
-		if blank := strings.TrimSpace(text.String()) == ""; blank && isExit(line) {
-			break
+		if strings.TrimSpace(text.String()) == "" {
+			word := command(line)
+			if word == "exit" || word == "quit" {
+				break
+			}
+			if word == "help" {
+				fmt.Fprint(sh.stdout, shellHelp)
+				before++
+				continue
+			}
 		}
 		text.WriteString(line)
 		for {
@@ -153,10 +161,22 @@ func (sh *shell) prompt(more bool) {
 	}
 }
 
-func isExit(line string) bool {
-	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(line), "; "))
-	return word == "exit" || word == "quit"
+// command returns a line as one word of the shell, which needs no semicolon.
+func command(line string) string {
+	return strings.ToLower(strings.TrimRight(strings.TrimSpace(line), "; "))
 }
+
+const shellHelp = `Statements end with a semicolon:
+  CREATE TABLE t (...) WITH (...);   declares a table, by its connector and format
+  CREATE VIEW v AS SELECT ...;       names a query
+  SELECT ...;                        runs a query and shows its rows; Ctrl-C ends it
+  INSERT INTO t SELECT ...;          runs a query into a table
+  EXPLAIN SELECT ...;                shows how a query would run
+  SHOW TABLES; DESCRIBE t;           lists tables; shows the columns of one
+  SHOW FUNCTIONS; SET;               lists functions; lists the options that are set
+  SET 'option' = 'value';            sets an option
+help, exit and quit need no semicolon.
+`
 
 // run plans and runs one statement; before is the number of lines in front of
 // it.

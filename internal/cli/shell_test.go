@@ -39,6 +39,14 @@ func TestCutStatement(t *testing.T) {
 	}
 }
 
+func TestShellHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	status := Main([]string{"sql"}, strings.NewReader("help;\nHELP\nSELECT help;\n"), &stdout, &stderr)
+	if status != statusUsage || stdout.String() != shellHelp+shellHelp || !strings.HasPrefix(stderr.String(), "stdin:3:8: ") {
+		t.Errorf("status %d\n%s\n%s", status, stdout.String(), stderr.String())
+	}
+}
+
 func TestShell(t *testing.T) {
 	in := `
 CREATE TABLE a (event_type INT) WITH ('connector' = 'nexmark', 'events' = '1');
