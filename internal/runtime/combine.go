@@ -65,8 +65,8 @@ func (c *combiner) set(i int, wm int64, idle bool) {
 	}
 }
 
-// announce is set for an input of a restored combiner, of which nothing was
-// known so far. One that lies behind the result did not count before, either.
+// announce is set for an input of which nothing was known so far. In a restored
+// combiner, one that lies behind the result did not count before, either.
 func (c *combiner) announce(i int, wm int64, idle bool) {
 	c.inputs[i] = inputTime{wm: wm, idle: idle, behind: !idle && wm < c.out}
 	c.hold--

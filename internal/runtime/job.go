@@ -262,7 +262,7 @@ func (b *builder) connect(n *graph.Node) {
 				}
 				ch := newChannel(f, t, b.job.cfg.QueueBatches, bytes)
 				out.chans = append(out.chans, ch)
-				t.inputs = append(t.inputs, &input{ch: ch, edge: k, silent: b.job.restored})
+				t.inputs = append(t.inputs, &input{ch: ch, edge: k, silent: true})
 			}
 			out.parts = make([]*batch.Batch, len(out.chans))
 			f.outs = append(f.outs, out)
@@ -274,8 +274,9 @@ func (b *builder) connect(n *graph.Node) {
 		for _, in := range t.inputs {
 			t.open[in.edge]++
 		}
+		t.time.hold = len(t.inputs)
 		if b.from != nil {
-			t.time.out, t.time.hold = b.saved(n, t.subtask).watermark, len(t.inputs)
+			t.time.out = b.saved(n, t.subtask).watermark
 		}
 	}
 }

@@ -132,6 +132,7 @@ func (r *reader) assign(splits []*split, last bool) {
 		r.retime()
 	}
 	r.endIfDone()
+	r.task.speak()
 }
 
 // openNext opens the first split of the queue, unless one that ends is open.

@@ -77,6 +77,9 @@ type task struct {
 	timer int64
 
 	started, done bool
+	// spoken is set once the task has told its receivers its time, which is the
+	// first thing that it tells them.
+	spoken bool
 	// blockedSince is when the task found its output full, or unset.
 	blockedSince int64
 	// now is the processing time of this step, or unset.
@@ -91,8 +94,8 @@ type input struct {
 	edge int
 	// aligned is set while the input stands at a barrier and is not read.
 	aligned bool
-	// silent is set in a restored task until the sender has told its time,
-	// which is the first thing that it sends.
+	// silent is set until the sender has told its time, which is the first thing
+	// that it sends.
 	silent bool
 }
 
@@ -258,8 +261,8 @@ func (t *task) unblocked() {
 	}
 }
 
-// start is the first event: a restored task tells its operators and its
-// receivers the time at which it goes on.
+// start is the first event: a restored task tells its operators the time at
+// which it goes on.
 func (t *task) start() {
 	t.started = true
 	if !t.job.restored {
@@ -273,7 +276,17 @@ func (t *task) start() {
 	if t.reader != nil {
 		t.reader.start()
 	}
-	t.sendTime()
+}
+
+// speak tells the receivers the time for the first time: when a reader has its
+// splits, or has nothing to read, and when all senders of another task have
+// spoken. Receivers handle no rows until then, so that it does not depend on who
+// is the first to speak which of them are late.
+func (t *task) speak() {
+	if !t.spoken {
+		t.spoken = true
+		t.sendTime()
+	}
 }
 
 // read does what a letter says.
@@ -330,9 +343,8 @@ func (t *task) receive() Status {
 			k -= len(t.inputs)
 		}
 		in := t.inputs[k]
-		// Rows that come before all senders have told their time would be
-		// measured by a time that stands still, and might pass although they
-		// are late.
+		// Rows that come before all senders have spoken would be measured by a
+		// time that stands still, and might pass although they are late.
 		if in.aligned || t.time.hold > 0 && !in.silent {
 			continue
 		}
@@ -368,6 +380,9 @@ func (t *task) handle(k int, in *input, it item) {
 			t.time.set(k, it.n, it.idle)
 		}
 		t.retime(t.time)
+		if t.time.hold == 0 {
+			t.speak()
+		}
 	case itemBarrier:
 		t.align(in, it)
 	case itemEnd:
@@ -459,6 +474,7 @@ func (s *stage) save(barrier event) ([]byte, error) {
 func (t *task) leave(ev event) {
 	switch ev.kind {
 	case evRows:
+		t.speak()
 		for _, e := range t.outs {
 			if e.side == "" {
 				e.send(ev.batch)
@@ -473,6 +489,7 @@ func (t *task) leave(ev event) {
 		t.outIdle = ev.flag
 		t.sendTime()
 	case evEnd:
+		t.speak()
 		t.broadcast(item{kind: itemEnd})
 	case evBarrier:
 		t.broadcast(item{kind: itemBarrier, n: ev.n, last: ev.flag, savepoint: ev.savepoint})
@@ -486,7 +503,12 @@ func (t *task) leave(ev event) {
 	}
 }
 
-func (t *task) sendTime() { t.broadcast(item{kind: itemTime, n: t.outTime, idle: t.outIdle}) }
+// sendTime tells the receivers a new time, once the task has spoken.
+func (t *task) sendTime() {
+	if t.spoken {
+		t.broadcast(item{kind: itemTime, n: t.outTime, idle: t.outIdle})
+	}
+}
 
 func (t *task) broadcast(it item) {
 	for _, e := range t.outs {
@@ -496,6 +518,7 @@ func (t *task) broadcast(it item) {
 
 // leaveSide implements tail.
 func (t *task) leaveSide(tag string, b *batch.Batch) {
+	t.speak()
 	for _, e := range t.outs {
 		if e.side == tag {
 			e.send(b)

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +214,63 @@ func TestLateAfterARestart(t *testing.T) {
 	if err := errors.Join(j.Close(), data.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestLateInAnyOrder: which rows of a split are late does not depend on the order
+// in which tasks run, neither at the start nor after a restart with another
+// parallelism: readers that have nothing to read say so before any row counts.
+func TestLateInAnyOrder(t *testing.T) {
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		src := &rttest.Source{Chunk: 1}
+		split := src.Add("a").Feed(rttest.Row{Time: 30}, rttest.Row{Time: 20}, rttest.Row{Time: 40})
+		var late []string
+		fs := vfs.NewMem()
+		for _, parallelism := range []int{1 + int(seed%4), 1 + int(seed/4%4)} {
+			g, seen := &rttest.Graph{}, []*behind{}
+			pass := g.Op("pass", 1, rttest.Pass, rttest.Gather(g.Source("source", parallelism, src, 0)))
+			w := g.Op("behind", 2, func() (op.Operator, error) {
+				b := &behind{}
+				seen = append(seen, b)
+				return b, nil
+			}, rttest.ByKey(pass))
+			g.Sink("sink", 2, rttest.NewSink(), rttest.Forward(w))
+			data, err := runtime.OpenData(fs, "/job", "job")
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := newJob(t, &g.Graph, runtime.Config{}, data)
+			drainShuffled(t, j, rnd)
+			if err := errors.Join(j.Checkpoint(), j.Close(), data.Close()); err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range seen {
+				for _, l := range b.late {
+					late = append(late, fmt.Sprint(l))
+				}
+			}
+			split.Feed(rttest.Row{Time: 39}, rttest.Row{Time: 35}, rttest.Row{Time: 60}, rttest.Row{Time: 41})
+		}
+		if got := strings.Join(late, " "); got != "20 39 35 41" {
+			t.Fatalf("seed %d: late were %s, want 20 39 35 41", seed, got)
+		}
+	}
+}
+
+// drainShuffled handles all events, each of a task by chance.
+func drainShuffled(t *testing.T, j *runtime.Job, rnd *rand.Rand) {
+	t.Helper()
+	for quiet := 0; quiet < 3; {
+		quiet++
+		for _, i := range rnd.Perm(j.Tasks()) {
+			for range rnd.IntN(3) {
+				if j.StepTask(i) == runtime.Progress {
+					quiet = 0
+				}
+			}
+		}
+	}
+	drain(t, j)
 }
 
 // TestBackPressureStopsTheIdleClock: a reader that had no chance to read was
