@@ -12,6 +12,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/parse"
@@ -27,7 +28,7 @@ func typeOf(t testing.TB, s string) types.Type {
 	if len(errs) > 0 {
 		t.Fatalf("type %s: %v", s, errs)
 	}
-	b := &bind.Binder{Env: testEnv()}
+	b := &bind.Binder{Env: exprtest.Env()}
 	return b.Type(tree.(*ast.Cast).Type).WithNull(!notNull)
 }
 
@@ -43,7 +44,7 @@ func bindAgg(name string, env *fn.Env, args ...types.Type) (*fn.BoundAgg, error)
 
 func mustBindAgg(t testing.TB, name string, args ...types.Type) *fn.BoundAgg {
 	t.Helper()
-	b, err := bindAgg(name, testEnv(), args...)
+	b, err := bindAgg(name, exprtest.Env(), args...)
 	if err != nil {
 		t.Fatalf("%s(%v): %v", name, args, err)
 	}
@@ -116,7 +117,7 @@ func aggExample(t *testing.T, e fn.AggExample) (string, error) {
 	if arg != "*" {
 		argTypes, args = []types.Type{typ}, []batch.Vector{v}
 	}
-	b, err := bindAgg(name, testEnv(), argTypes...)
+	b, err := bindAgg(name, exprtest.Env(), argTypes...)
 	if err != nil {
 		return "", err
 	}
@@ -148,7 +149,7 @@ func TestAggTypes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := ""
-		if b, err := bindAgg(tt.name, testEnv(), typeOf(t, tt.arg)); err == nil {
+		if b, err := bindAgg(tt.name, exprtest.Env(), typeOf(t, tt.arg)); err == nil {
 			got = b.Result.String()
 		}
 		if got != tt.want {
@@ -159,7 +160,7 @@ func TestAggTypes(t *testing.T) {
 		"COUNT": {types.Of(types.Null)}, "SUM": {types.Of(types.Null)}, "MIN": nil,
 		"AVG": {types.Of(types.Int), types.Of(types.Int)},
 	} {
-		if _, err := bindAgg(name, testEnv(), args...); err == nil {
+		if _, err := bindAgg(name, exprtest.Env(), args...); err == nil {
 			t.Errorf("%s%v is taken", name, args)
 		}
 	}
@@ -201,7 +202,7 @@ func floatCell(r *rand.Rand) string {
 func TestAggAgainstReference(t *testing.T) {
 	for _, name := range []string{"COUNT", "SUM", "AVG", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "STDDEV_POP", "STDDEV_SAMP", "VAR_POP", "VAR_SAMP"} {
 		for typ, value := range valueMakers {
-			b, err := bindAgg(name, testEnv(), typeOf(t, typ))
+			b, err := bindAgg(name, exprtest.Env(), typeOf(t, typ))
 			if err != nil {
 				continue
 			}
@@ -400,7 +401,7 @@ func referenceFloat(name string, result types.Type, vals []string) string {
 // TestAggOverflow shows that a sum is judged by its result, and that integers
 // wrap around where the session says so.
 func TestAggOverflow(t *testing.T) {
-	wrap := testEnv()
+	wrap := exprtest.Env()
 	wrap.WrapIntegers = true
 	tests := []struct {
 		name, typ string
@@ -424,7 +425,7 @@ func TestAggOverflow(t *testing.T) {
 		{"AVG", "DECIMAL(38, 0)", []string{strings.Repeat("9", 32)}, strings.Repeat("9", 32) + ".000000", strings.Repeat("9", 32) + ".000000"},
 	}
 	for _, tt := range tests {
-		for env, want := range map[*fn.Env]string{testEnv(): tt.want, wrap: tt.wrapped} {
+		for env, want := range map[*fn.Env]string{exprtest.Env(): tt.want, wrap: tt.wrapped} {
 			typ := typeOf(t, tt.typ)
 			b, err := bindAgg(tt.name, env, typ)
 			must(t, err)

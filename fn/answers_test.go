@@ -1,35 +1,17 @@
 package fn_test
 
 import (
-	"os"
-	"strings"
 	"testing"
+
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 )
 
 // TestAnswers compares with what Flink answers.
-func TestAnswers(t *testing.T) {
-	data, err := os.ReadFile("testdata/answers.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := testEnv()
-	env.WrapIntegers = true
-	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		src, want, ok := strings.Cut(line, "  =>  ")
-		if !ok {
-			continue
-		}
-		for _, fold := range []bool{false, true} {
-			if got, err := eval(src, env, fold); got != want {
-				t.Errorf("%s (folded %t): got %s (%v), want %s", src, fold, got, err, want)
-			}
-		}
-	}
-}
+func TestAnswers(t *testing.T) { exprtest.CheckFile(t, "testdata/answers.txt") }
 
 // TestRightAnswers holds the answers that are deliberately not Flink's.
 func TestRightAnswers(t *testing.T) {
-	tests := []struct{ src, want string }{
+	exprtest.Check(t, exprtest.Env(), []exprtest.Answer{
 		// Characters are whole, also where Flink counts halves of them.
 		{"OVERLAY('a😀bc' PLACING 'X' FROM 2)", "aXbc :: VARCHAR(6) NOT NULL"},
 		{"OVERLAY('a😀bc' PLACING 'X' FROM 3)", "a😀Xc :: VARCHAR(6) NOT NULL"},
@@ -65,12 +47,5 @@ func TestRightAnswers(t *testing.T) {
 		{"PRINTF('%h', 'abc')", "NULL :: STRING"},
 		{"PRINTF('%s', x'41')", "error"},
 		{"ARRAY_CONTAINS(ARRAY[1], INTERVAL '1' DAY)", "error"},
-	}
-	for _, tt := range tests {
-		for _, fold := range []bool{false, true} {
-			if got, err := eval(tt.src, testEnv(), fold); got != tt.want {
-				t.Errorf("%s (folded %t): got %s (%v), want %s", tt.src, fold, got, err, tt.want)
-			}
-		}
-	}
+	})
 }

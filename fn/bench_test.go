@@ -7,6 +7,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -26,11 +27,11 @@ func BenchmarkFunctions(b *testing.B) {
 		"ABS(n)", "MOD(n, 100)", "ROUND(d, 2)", "ROUND(m, 1)", "FLOOR(d)", "FLOOR(m)", "POWER(d, 2)", "SQRT(d)", "LN(d)", "SIN(d)", "RAND()", "UUID()",
 		"GREATEST(n, 500)", "GREATEST(s, u)", "ARRAY_CONTAINS(ARRAY[n, 5], 7)", "MAP_KEYS(MAP[s, n])",
 	} {
-		e, err := bindOver(src, rows.Schema)
+		e, err := exprtest.Over(src, rows.Schema)
 		if err != nil {
 			b.Fatal(err)
 		}
-		p, err := expr.Compile(e, testEnv())
+		p, err := expr.Compile(e, exprtest.Env())
 		if err != nil {
 			b.Fatal(err)
 		}

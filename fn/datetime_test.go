@@ -10,6 +10,7 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/parse"
 	"github.com/millstream-io/millstream/types"
@@ -18,7 +19,7 @@ import (
 // TestTimesInZone evaluates where clocks are switched: 02:30 on 10 March 2024
 // does not exist in New York, 01:30 on 3 November comes twice.
 func TestTimesInZone(t *testing.T) {
-	env := testEnv()
+	env := exprtest.Env()
 	var err error
 	if env.Zone, err = time.LoadLocation("America/New_York"); err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestTimesInZone(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, fold := range []bool{false, true} {
-			if got, err := eval(tt.expr, env, fold); got != tt.want {
+			if got, err := exprtest.Eval(tt.expr, env, fold); got != tt.want {
 				t.Errorf("%s (folded %t): got %s (%v), want %s", tt.expr, fold, got, err, tt.want)
 			}
 		}
@@ -104,9 +105,9 @@ func TestTimesAtTheEdge(t *testing.T) {
 		{"(TIME '09:00:00', TIME '10:00:00') OVERLAPS (TIME '10:15:00', INTERVAL '3' HOUR)", "FALSE :: BOOLEAN NOT NULL"},
 		{"(DATE '2024-02-01', DATE '2024-01-01') OVERLAPS (TIME '10:15:00', TIME '10:15:00')", "error"},
 	}
-	env := testEnv()
+	env := exprtest.Env()
 	for _, tt := range tests {
-		if got, err := eval(tt.expr, env, false); got != tt.want {
+		if got, err := exprtest.Eval(tt.expr, env, false); got != tt.want {
 			t.Errorf("%s: got %s (%v), want %s", tt.expr, got, err, tt.want)
 		}
 	}
@@ -182,7 +183,7 @@ func run(t testing.TB, name string, typ types.Type, unit string, args []batch.Ve
 func kernelOf(t testing.TB, name string, typ types.Type, unit string) fn.Kernel {
 	t.Helper()
 	def := fn.Lookup(name)
-	c := &fn.Call{Def: def, Env: testEnv(), Args: []fn.Arg{{Type: typ}}}
+	c := &fn.Call{Def: def, Env: exprtest.Env(), Args: []fn.Arg{{Type: typ}}}
 	if unit != "" {
 		c.Args = append(c.Args, fn.Arg{Type: types.Of(types.Symbol), Symbol: unit})
 	}
@@ -219,7 +220,7 @@ func BenchmarkTime(b *testing.B) {
 					in[i] = in[i][:10]
 				}
 			}
-			env := testEnv()
+			env := exprtest.Env()
 			env.Zone = zone
 			p := compileOver(b, bench.call, typeOf(b, bench.typ), env)
 			rows := batch.Of(types.NewSchema(types.Field{Name: "x", Type: typeOf(b, bench.typ)}), []batch.Vector{column(b, typeOf(b, bench.typ), in)}, size)

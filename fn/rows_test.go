@@ -1,7 +1,6 @@
 package fn_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -10,9 +9,9 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/parse"
-	"github.com/millstream-io/millstream/internal/sql/plan"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
@@ -20,7 +19,7 @@ import (
 // TestExamplesOverColumns runs the examples with their literals in columns: what
 // a function does with arguments that are not constant is the same.
 func TestExamplesOverColumns(t *testing.T) {
-	env := testEnv()
+	env := exprtest.Env()
 	ran := 0
 	for _, d := range fn.All() {
 		for _, e := range d.Examples {
@@ -111,7 +110,7 @@ func TestRows(t *testing.T) {
 			}
 		}
 		for _, src := range rowExprs {
-			e, err := bindOver(src, all.Schema)
+			e, err := exprtest.Over(src, all.Schema)
 			if err != nil {
 				t.Fatalf("%s: %v", src, err)
 			}
@@ -135,7 +134,7 @@ func TestRows(t *testing.T) {
 // evalRows evaluates an expression and prints the rows that count.
 func evalRows(t *testing.T, e expr.Expr, b *batch.Batch) []string {
 	t.Helper()
-	p, err := expr.Compile(e, testEnv())
+	p, err := expr.Compile(e, exprtest.Env())
 	if err != nil {
 		t.Fatalf("%s: %v", e, err)
 	}
@@ -148,29 +147,6 @@ func evalRows(t *testing.T, e expr.Expr, b *batch.Batch) []string {
 		out[i] = string(text.AppendCell(nil, v, b.At(i)))
 	}
 	return out
-}
-
-// bindOver binds an expression over the columns of a schema, by way of SELECT
-// ... FROM (VALUES ...).
-func bindOver(src string, schema *types.Schema) (expr.Expr, error) {
-	var names, values []string
-	for _, f := range schema.Fields {
-		names = append(names, f.Name)
-		value := "NULL"
-		if !f.Type.Nullable {
-			value = "'0'"
-		}
-		values = append(values, fmt.Sprintf("CAST(%s AS %s)", value, f.Type.WithNull(true)))
-	}
-	tree, errs := parse.Query(fmt.Sprintf("SELECT %s FROM (VALUES (%s)) AS t(%s)", src, strings.Join(values, ", "), strings.Join(names, ", ")))
-	if len(errs) > 0 {
-		return nil, errs
-	}
-	n, err := (&bind.Binder{Env: testEnv()}).Query(tree)
-	if err != nil {
-		return nil, err
-	}
-	return n.(*plan.Project).Exprs[0], nil
 }
 
 // randomRows makes rows whose texts share few characters, so that they are

@@ -23,7 +23,7 @@ var tiers = []struct {
 	{10, []string{"internal/cli", "cmd/", "bench", "test"}},
 	{9, []string{"internal/slt", "internal/sim", "connector/conformance", "internal/op/optest"}},
 	{8, []string{"internal/runtime", "internal/sql/session"}},
-	{7, []string{"internal/sql/physical", "internal/checkpoint"}},
+	{7, []string{"internal/sql/physical", "internal/checkpoint", "internal/expr/exprtest"}},
 	{6, []string{"internal/sql/optimize", "internal/sql/bind", "internal/sql/plan", "internal/sql/connect", "internal/sql/catalog", "internal/sql/config"}},
 	{5, []string{"internal/sql/parse", "internal/sql/ast", "internal/graph", "connector/", "format/"}},
 	{4, []string{"internal/op", "internal/expr", "connector"}},

@@ -1,40 +1,18 @@
 package expr_test
 
 import (
-	"os"
-	"strings"
 	"testing"
+
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 )
 
 // TestAnswers compares with what Flink answers.
-func TestAnswers(t *testing.T) {
-	data, err := os.ReadFile("testdata/answers.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := testEnv()
-	env.WrapIntegers = true
-	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		src, want, ok := strings.Cut(line, "  =>  ")
-		if !ok {
-			continue
-		}
-		for _, fold := range []bool{false, true} {
-			got, err := eval(src, env, fold)
-			if err != nil {
-				got = "error"
-			}
-			if got != want {
-				t.Errorf("%s (folded %t): got %s (%v), want %s", src, fold, got, err, want)
-			}
-		}
-	}
-}
+func TestAnswers(t *testing.T) { exprtest.CheckFile(t, "testdata/answers.txt") }
 
 // TestRightAnswers holds the answers that are deliberately not Flink's: where it
 // answers wrongly, and where integers overflow.
 func TestRightAnswers(t *testing.T) {
-	tests := []struct{ src, want string }{
+	exprtest.Check(t, exprtest.Env(), []exprtest.Answer{
 		// What is not in a collection is NULL, also where the elements are NOT NULL.
 		{"ARRAY[1, 2][3]", "NULL :: INT"},
 		{"ARRAY['a', 'b'][3]", "NULL :: CHAR(1)"},
@@ -81,16 +59,5 @@ func TestRightAnswers(t *testing.T) {
 		{"CAST(2147483647.9 AS INT)", "2147483647 :: INT NOT NULL"},
 		{"CAST(-128.9e0 AS TINYINT)", "-128 :: TINYINT NOT NULL"},
 		{"INTERVAL '99' YEAR * 2147483647", "error"},
-	}
-	for _, tt := range tests {
-		for _, fold := range []bool{false, true} {
-			got, err := eval(tt.src, testEnv(), fold)
-			if err != nil {
-				got = "error"
-			}
-			if got != tt.want {
-				t.Errorf("%s (folded %t): got %s (%v), want %s", tt.src, fold, got, err, tt.want)
-			}
-		}
-	}
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -88,7 +89,7 @@ func BenchmarkEval(b *testing.B) {
 	for _, src := range exprs {
 		for _, mode := range []string{"dense", "nulls", "half"} {
 			bt := benchBatch(mode == "nulls", mode == "half")
-			p, err := expr.Compile(bindOver(b, src, bt.Schema), testEnv())
+			p, err := expr.Compile(exprtest.MustOver(b, src, bt.Schema), exprtest.Env())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func BenchmarkEval(b *testing.B) {
 func BenchmarkFilter(b *testing.B) {
 	for _, src := range []string{"a > 500000", "a > 500000 AND b < 500", "f", "s = 'item-5'", "a > 500000 OR b < 500"} {
 		bt := benchBatch(false, false)
-		p, err := expr.Compile(bindOver(b, src, bt.Schema), testEnv())
+		p, err := expr.Compile(exprtest.MustOver(b, src, bt.Schema), exprtest.Env())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
@@ -32,7 +33,7 @@ func newCounter(volatile bool) *counter {
 
 func (c *counter) of(t *testing.T, arg expr.Expr) expr.Expr {
 	t.Helper()
-	return must(t)(expr.NewCall(&c.def, []expr.Expr{arg}, nil, testEnv()))
+	return must(t)(expr.NewCall(&c.def, []expr.Expr{arg}, nil, exprtest.Env()))
 }
 
 // must fails the test on an error of a constructor.
@@ -48,7 +49,7 @@ func must(t *testing.T) func(expr.Expr, error) expr.Expr {
 
 func call(t *testing.T, name string, args ...expr.Expr) expr.Expr {
 	t.Helper()
-	return must(t)(expr.NewCall(fn.Lookup(name), args, nil, testEnv()))
+	return must(t)(expr.NewCall(fn.Lookup(name), args, nil, exprtest.Env()))
 }
 
 // numbers is a batch of one INT column with the values 0 to n-1, in which every
@@ -78,7 +79,7 @@ func TestSharedPartsAreEvaluatedOnce(t *testing.T) {
 		call(t, "*", c.of(t, colI), call(t, "+", c.of(t, colI), expr.Int(1))),
 		colI,
 	}
-	p, err := expr.CompileAll(exprs, testEnv())
+	p, err := expr.CompileAll(exprs, exprtest.Env())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestSharedPartsAreEvaluatedOnce(t *testing.T) {
 func TestVolatileCallsAreNotShared(t *testing.T) {
 	c := newCounter(true)
 	once := c.of(t, colI)
-	p, err := expr.CompileAll([]expr.Expr{once, once, c.of(t, colI)}, testEnv())
+	p, err := expr.CompileAll([]expr.Expr{once, once, c.of(t, colI)}, exprtest.Env())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestVolatileCallsAreNotShared(t *testing.T) {
 	if c.rows != 16 {
 		t.Errorf("two calls of a volatile function saw %d rows, want 16", c.rows)
 	}
-	if e := expr.Fold(c.of(t, expr.Int(1)), testEnv()); fmt.Sprintf("%T", e) != "*expr.Call" {
+	if e := expr.Fold(c.of(t, expr.Int(1)), exprtest.Env()); fmt.Sprintf("%T", e) != "*expr.Call" {
 		t.Errorf("a volatile call was folded to %s", e)
 	}
 }
@@ -126,12 +127,12 @@ func TestBranchesAreLazy(t *testing.T) {
 		e    expr.Expr
 		want int
 	}{
-		{"CASE", must(t)(expr.NewCase([]expr.Expr{small}, []expr.Expr{c.of(t, colI)}, expr.Int(0), testEnv())), 8},
-		{"ELSE", must(t)(expr.NewCase([]expr.Expr{small}, []expr.Expr{expr.Int(0)}, c.of(t, colI), testEnv())), 72},
-		{"AND", must(t)(expr.NewLogic(false, []expr.Expr{small, call(t, "=", c.of(t, colI), expr.Int(1))}, testEnv())), 8},
-		{"OR", must(t)(expr.NewLogic(true, []expr.Expr{small, call(t, "=", c.of(t, colI), expr.Int(1))}, testEnv())), 72},
+		{"CASE", must(t)(expr.NewCase([]expr.Expr{small}, []expr.Expr{c.of(t, colI)}, expr.Int(0), exprtest.Env())), 8},
+		{"ELSE", must(t)(expr.NewCase([]expr.Expr{small}, []expr.Expr{expr.Int(0)}, c.of(t, colI), exprtest.Env())), 72},
+		{"AND", must(t)(expr.NewLogic(false, []expr.Expr{small, call(t, "=", c.of(t, colI), expr.Int(1))}, exprtest.Env())), 8},
+		{"OR", must(t)(expr.NewLogic(true, []expr.Expr{small, call(t, "=", c.of(t, colI), expr.Int(1))}, exprtest.Env())), 72},
 		// COALESCE asks once, although its CASE has the argument twice.
-		{"COALESCE", must(t)(expr.NewCoalesce([]expr.Expr{c.of(t, colI), expr.Int(7)}, testEnv())), 80},
+		{"COALESCE", must(t)(expr.NewCoalesce([]expr.Expr{c.of(t, colI), expr.Int(7)}, exprtest.Env())), 80},
 	}
 	for _, tt := range tests {
 		c.rows = 0
@@ -166,8 +167,8 @@ func TestFold(t *testing.T) {
 		{"CASE WHEN 1 = 1 THEN i + 1 END", "(i + 1)"},
 	}
 	for _, tt := range tests {
-		e := bindOver(t, tt.src, schema)
-		folded := expr.Fold(e, testEnv())
+		e := exprtest.MustOver(t, tt.src, schema)
+		folded := expr.Fold(e, exprtest.Env())
 		if got := folded.String(); got != tt.want {
 			t.Errorf("%s folds to %s, want %s", tt.src, got, tt.want)
 		}
@@ -203,7 +204,7 @@ func TestString(t *testing.T) {
 		{"DATE '2024-01-01' = CAST(ts AS DATE)", "(DATE '2024-01-01' = CAST(ts AS DATE))"},
 	}
 	for _, tt := range tests {
-		if got := bindOver(t, tt.src, schema).String(); got != tt.want {
+		if got := exprtest.MustOver(t, tt.src, schema).String(); got != tt.want {
 			t.Errorf("%s prints as %s, want %s", tt.src, got, tt.want)
 		}
 	}
@@ -217,7 +218,7 @@ func TestColumnsAndRemap(t *testing.T) {
 	for i := range 6 {
 		schema.Fields = append(schema.Fields, types.Field{Name: fmt.Sprintf("c%d", i), Type: types.Of(types.Int)})
 	}
-	e := bindOver(t, "CASE WHEN c5 > 1 AND c1 < 2 THEN COALESCE(c3, c1) ELSE CAST('1' AS INT) END", schema)
+	e := exprtest.MustOver(t, "CASE WHEN c5 > 1 AND c1 < 2 THEN COALESCE(c3, c1) ELSE CAST('1' AS INT) END", schema)
 	if got := fmt.Sprint(expr.Columns(e)); got != "[1 3 5]" {
 		t.Errorf("columns: %s", got)
 	}
@@ -250,7 +251,7 @@ func TestErrorsNameExpressionAndRow(t *testing.T) {
 		{"CASE WHEN i = 7 THEN CAST(1000 * i AS TINYINT) ELSE CAST(1 AS TINYINT) END", "CAST((1000 * i) AS TINYINT) at 1:29: 7000 is out of the range of TINYINT", 7},
 	}
 	for _, tt := range tests {
-		_, err := compile(t, bindOver(t, tt.src, b.Schema)).Eval(b)
+		_, err := compile(t, exprtest.MustOver(t, tt.src, b.Schema)).Eval(b)
 		var row *fn.RowError
 		if !errors.As(err, &row) || row.Pos != tt.pos || !strings.HasPrefix(row.Msg, tt.msg) {
 			t.Errorf("%s: got %v, want %q at row %d", tt.src, err, tt.msg, tt.pos)
@@ -281,7 +282,7 @@ func TestRefusals(t *testing.T) {
 		{"5e0 % 2", "must be an integer or a DECIMAL"},
 	}
 	for _, tt := range tests {
-		if e, err := tryBindOver(tt.src, schema); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if e, err := exprtest.Over(tt.src, schema); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, %v, want an error with %q", tt.src, e, err, tt.want)
 		}
 	}
@@ -291,7 +292,7 @@ func TestEmptyBatch(t *testing.T) {
 	b := numbers(0)
 	for _, src := range []string{"i + 1", "CASE WHEN i > 1 THEN 'a' ELSE 'b' END", "i > 1 AND i < 3", "COALESCE(i, 1)", "ARRAY[i]", "5", "i IN (1, 2)",
 		"i = NULL", "TRY_CAST(NULL AS ARRAY<INT>)[1]"} {
-		p := compile(t, bindOver(t, src, b.Schema))
+		p := compile(t, exprtest.MustOver(t, src, b.Schema))
 		v, err := p.Eval(b)
 		if err != nil || v.Len() != 0 {
 			t.Errorf("%s over no rows: %v, %v", src, v, err)

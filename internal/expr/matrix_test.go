@@ -10,6 +10,7 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/expr"
+	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
@@ -73,7 +74,7 @@ func TestMatrix(t *testing.T) {
 	full := matrixBatch(t)
 	for _, src := range matrixExprs {
 		t.Run(src, func(t *testing.T) {
-			e := bindOver(t, src, full.Schema)
+			e := exprtest.MustOver(t, src, full.Schema)
 			checkRows(t, e, full)
 			for _, c := range expr.Columns(e) {
 				for _, r := range []int{0, 1, 2, 5} {
@@ -84,7 +85,7 @@ func TestMatrix(t *testing.T) {
 						}
 						return x
 					})
-					if _, err := expr.Compile(fixed, testEnv()); errors.As(err, new(*fn.ArgError)) {
+					if _, err := expr.Compile(fixed, exprtest.Env()); errors.As(err, new(*fn.ArgError)) {
 						continue // a constant that can never be right, such as a[0]
 					}
 					cols := append([]batch.Vector(nil), full.Cols...)
@@ -139,7 +140,7 @@ func alone(t *testing.T, e expr.Expr, b *batch.Batch) []answer {
 
 func compile(t *testing.T, e expr.Expr) *expr.Program {
 	t.Helper()
-	p, err := expr.Compile(e, testEnv())
+	p, err := expr.Compile(e, exprtest.Env())
 	if err != nil {
 		t.Fatalf("%s: %v", e, err)
 	}
@@ -233,7 +234,7 @@ func every(in []int32, n int) []int32 {
 // TestNaNIsNotEqual keeps the matrix honest: NaN cells print alike.
 func TestNaNIsNotEqual(t *testing.T) {
 	b := matrixBatch(t)
-	v, err := compile(t, bindOver(t, "x = x", b.Schema)).Eval(b)
+	v, err := compile(t, exprtest.MustOver(t, "x = x", b.Schema)).Eval(b)
 	if err != nil {
 		t.Fatal(err)
 	}
