@@ -229,19 +229,22 @@ func (m *machine) copies() int {
 // Emit implements op.Output.
 func (m *machine) Emit(b *batch.Batch) {
 	m.room--
+	m.note("", b)
+}
+
+// EmitSide implements op.Output.
+func (m *machine) EmitSide(tag string, b *batch.Batch) { m.note(tag+": ", b) }
+
+// note writes the rows of a batch down.
+func (m *machine) note(prefix string, b *batch.Batch) {
 	for i := range b.Rows() {
 		p := b.At(i)
-		line := []byte(b.Kind(p).String())
+		line := []byte(prefix + b.Kind(p).String())
 		for _, c := range b.Cols {
 			line = text.AppendCell(append(line, " | "...), c, p)
 		}
 		m.got = append(m.got, string(line))
 	}
-}
-
-// EmitSide implements op.Output.
-func (m *machine) EmitSide(tag string, b *batch.Batch) {
-	m.got = append(m.got, fmt.Sprintf("side %s: %d rows", tag, b.Rows()))
 }
 
 // Full implements op.Output.

@@ -60,7 +60,7 @@ const timersPerGap = 256
 
 // Open implements op.Opener.
 func (s *sessions) Open(c *op.Context) error {
-	s.ctx = c
+	s.ctx, s.late = c, s.newLate(c)
 	if s.grain = max(1, s.Window.Size/timersPerGap); s.Proctime {
 		s.grain = 1 // each timer is asked of the clock
 	}
@@ -135,7 +135,7 @@ func (s *sessions) extend(b bounds, slot int32, ms int64) {
 
 // OnBatch implements op.Operator. A row behind the watermark counts only if it
 // meets a session that is open when it comes, so such rows part the batch.
-func (s *sessions) OnBatch(_ int, b *batch.Batch, _ op.Output) error {
+func (s *sessions) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 	times, b, err := s.timesOf(b)
 	if err != nil || b.Rows() == 0 {
 		return err
@@ -165,6 +165,7 @@ func (s *sessions) OnBatch(_ int, b *batch.Batch, _ op.Output) error {
 	if err := s.rowsInTime(b, keys, rows, times); err != nil {
 		return err
 	}
+	s.late.Flush(b, s.wm, out)
 	return s.arm()
 }
 

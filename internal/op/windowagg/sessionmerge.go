@@ -1,8 +1,6 @@
 package windowagg
 
 import (
-	"fmt"
-
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state"
 )
@@ -25,7 +23,7 @@ func (s *sessions) oneRow(b *batch.Batch, keys *state.Keys, p int32, ms int64) e
 	}
 	if len(met) == 0 {
 		if end := ms + s.Window.Size; end-1 <= s.wm {
-			s.late(ms)
+			s.addLate(p, ms)
 			return nil
 		}
 		return s.another(b, &own, open, ms)
@@ -38,15 +36,6 @@ func (s *sessions) oneRow(b *batch.Batch, keys *state.Keys, p int32, ms int64) e
 	}
 	s.extend(bounds, target, ms)
 	return s.foldRows(s.table.Space(int64(met[0])), b, &own, []int32{target})
-}
-
-func (s *sessions) late(ms int64) {
-	s.ctx.Count("late_rows", 1)
-	wm := s.wm
-	s.ctx.Sample("late_rows", func() string {
-		return fmt.Sprintf("a row of time %d came when the session [%d, %d) that it would begin had been closed by watermark %d (ms)",
-			ms, ms, ms+s.Window.Size, wm)
-	})
 }
 
 // open returns the slots of the open sessions of a key.

@@ -8,8 +8,6 @@
 package windowagg
 
 import (
-	"fmt"
-
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/op"
@@ -61,6 +59,10 @@ type Config struct {
 	// Proctime is set where the time of a row is the time at which it comes,
 	// and windows are closed by the clock. Attached windows are not.
 	Proctime bool
+	// Marked is the type of the event time that the watermark belongs to.
+	Marked types.Type
+	// Taps take the rows that come too late.
+	Taps []window.LateTap
 }
 
 // New returns the operator.
@@ -79,6 +81,7 @@ type windowAgg struct {
 	table    state.Table
 	distinct []*distinctSet
 	aggs     []placed
+	late     *window.Late
 	wm       int64
 	// due are the ends of windows that wait to be fired.
 	due []int64
@@ -118,7 +121,7 @@ func (c *Config) keyTypes() []types.Type {
 
 // Open implements op.Opener.
 func (w *windowAgg) Open(c *op.Context) error {
-	w.ctx = c
+	w.ctx, w.late = c, w.newLate(c)
 	spec := state.Spec{Name: "windows", Key: w.keyTypes()}
 	if w.Updating {
 		spec.Value = append(spec.Value, types.Of(types.BigInt).NotNull())
@@ -160,10 +163,11 @@ func (w *windowAgg) Open(c *op.Context) error {
 }
 
 // OnBatch implements op.Operator.
-func (w *windowAgg) OnBatch(_ int, b *batch.Batch, _ op.Output) error {
+func (w *windowAgg) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 	if err := w.assign(b); err != nil {
 		return err
 	}
+	w.late.Flush(b, w.wm, out)
 	if len(w.rows) == 0 {
 		return nil
 	}
@@ -201,7 +205,7 @@ func (w *windowAgg) assign(b *batch.Batch) error {
 	// Most rows are in the window of the row before: lo to hi are the times
 	// that surely are.
 	var end, lo, hi int64
-	late, none, lateNow := 0, false, false
+	none, lateNow := false, false
 	for i := range b.Rows() {
 		p := b.At(i)
 		if valid.IsNull(p) {
@@ -216,18 +220,13 @@ func (w *windowAgg) assign(b *batch.Batch) error {
 		switch {
 		case none:
 		case lateNow:
-			if late++; late == 1 {
-				w.sampleLate(times[p], end)
-			}
+			w.addLate(int32(p), end)
 		default:
 			rows[kept], ends[kept] = int32(p), end
 			kept++
 		}
 	}
 	w.rows, w.ends = rows[:kept], ends[:kept]
-	if late > 0 {
-		w.ctx.Count("late_rows", int64(late))
-	}
 	return nil
 }
 
@@ -276,17 +275,6 @@ func (w *windowAgg) windowOf(ms int64) (end, last, lo, hi int64) {
 func (w *windowAgg) nullTime(p int) error {
 	name := w.In.Fields[w.Time].Name
 	return fn.Failf(p, "column %q is NULL; a row without event time belongs to no window. Filter such rows out (WHERE %s IS NOT NULL)", name, name)
-}
-
-func (w *windowAgg) sampleLate(ms, end int64) {
-	wm := w.wm
-	if !w.Attached {
-		end = w.Window.Last(end)
-	}
-	w.ctx.Sample("late_rows", func() string {
-		return fmt.Sprintf("a row of time %d came when its window [%d, %d) had been closed by watermark %d (ms)",
-			ms, w.Window.Start(end), end, wm)
-	})
 }
 
 // add folds rows into a namespace of the table. It returns the slots of the

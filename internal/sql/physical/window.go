@@ -55,7 +55,7 @@ func (p *planner) lowerSessions(n *plan.WindowTVF, path string) *Node {
 	c := windowagg.Config{
 		In: in.Out, Out: n.Out, Keys: n.Window.Partition, Time: n.Window.Time, Window: p.assigner(&n.Window), Rows: true,
 		Props:    []windowagg.Prop{windowagg.Start, windowagg.End, windowagg.Time},
-		Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime,
+		Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime, Marked: n.Window.TimeType,
 	}
 	return p.add(&Node{
 		ID: id, Name: "WindowTableFunction", Detail: "window=[" + n.Window.Line(n.Input.Schema()) + "]",
@@ -91,6 +91,7 @@ func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *No
 	c := windowagg.Config{
 		In: in.Out, Out: n.Out, Keys: n.Keys, Time: n.Window.Time, Attached: n.Attached,
 		Window: p.assigner(&n.Window), Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime,
+		Marked: n.Window.TimeType,
 	}
 	for _, w := range n.Props {
 		c.Props = append(c.Props, windowProps[w])
