@@ -271,27 +271,40 @@ func checkNested(typ types.Type, c batch.Vector) error {
 // store puts the rows that are not in memory yet into a space and returns their
 // slots.
 func (l *loader) store(s *space) []int32 {
+	_, fresh := l.place(s)
+	return fresh
+}
+
+// place is store that returns the slots of all rows, too.
+func (l *loader) place(s *space) (all, fresh []int32) {
 	t := l.t
 	n := l.len()
 	k := &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Group: l.groups, Rows: make([]int32, n)}
 	for i := range k.Rows {
 		k.Rows[i] = int32(i)
 	}
-	slots := make([]int32, n)
-	s.lookup(k, slots)
+	all = make([]int32, n)
+	s.lookup(k, all)
 	absent := k.Rows[:0]
-	for i, slot := range slots {
+	for i, slot := range all {
 		if slot < 0 {
 			absent = append(absent, int32(i))
 		}
 	}
-	k.Rows, slots = absent, slots[:len(absent)]
+	k.Rows = absent
+	slots := make([]int32, len(absent))
 	t.newFlags = live | durable
-	s.upsert(k, slots)
+	// A row may have been read twice.
+	for _, i := range s.upsert(k, slots) {
+		fresh = append(fresh, slots[i])
+	}
 	t.newFlags = t.db.newFlags()
 	for i, c := range t.vals {
 		c.Set(slots, l.vals[i], k.Rows)
 	}
-	t.touch(slots)
-	return slots
+	t.touch(fresh)
+	for i, at := range absent {
+		all[at] = slots[i]
+	}
+	return all, fresh
 }

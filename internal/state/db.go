@@ -122,6 +122,9 @@ func (db *DB) Table(spec Spec) (Table, error) {
 			}
 		}
 	}
+	if spec.Order < 0 || spec.Order > len(spec.Key) {
+		return nil, fmt.Errorf("%s: table %q: an order of %d of %d key columns", db.cfg.Name, spec.Name, spec.Order, len(spec.Key))
+	}
 	t, err := db.declare(spec)
 	if err != nil {
 		return nil, err

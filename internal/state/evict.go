@@ -215,13 +215,13 @@ func (t *table) rebuild() {
 	old := *t
 	t.keys, t.vals = newColumns(t.spec.Key), newColumns(t.spec.Value)
 	t.meta, t.flags, t.groups, t.alloc = nil, nil, nil, slotAlloc{}
-	t.indexes, t.hand, t.dirty, t.pool = indexPool{}, 0, nil, nil
+	t.indexes, t.hand, t.dirty, t.pool, t.sorted = indexPool{}, 0, nil, nil, newOrdering(t)
 	for _, s := range t.spaces {
 		if s == nil {
 			continue
 		}
 		from := old.slotsOf(s)
-		s.ext, s.free, s.index, s.next, s.end = nil, nil, nil, 0, 0
+		s.ext, s.free, s.index, s.next, s.end, s.runIndex, s.runs = nil, nil, nil, 0, 0, nil, 0
 		to, rows := make([]int32, len(from)), make([]int32, len(from))
 		for i, slot := range from {
 			to[i], _ = s.takeSlot()
@@ -235,6 +235,9 @@ func (t *table) rebuild() {
 		}
 		move(t.keys, to, old.keys, from, rows)
 		move(t.vals, to, old.vals, from, rows)
+		if t.sorted != nil {
+			t.sorted.relink(s, to, from, old.sorted)
+		}
 		if len(from) > smallSpace {
 			s.index = t.indexes.get(1 << bits.Len(uint(2*len(from)-1)))
 			for _, slot := range to {

@@ -168,6 +168,9 @@ func (m *model) keys(ids []int) *Keys {
 	for i := range k.Rows {
 		k.Rows[i] = int32(i)
 	}
+	if m.spec.Order > 0 {
+		k.Group = batch.Hash(cols[:len(cols)-m.spec.Order], nil, len(ids), nil)
+	}
 	return k
 }
 
@@ -309,7 +312,7 @@ func (m *model) scan(ns int64) {
 	if n != len(rows) {
 		m.t.Fatalf("namespace %d: Len is %d, want %d", ns, n, len(rows))
 	}
-	visits, limit := 0, 1+m.rng.IntN(20)
+	visits, limit, last := 0, 1+m.rng.IntN(20), ""
 	m.check(s.Scan(limit, func(slots []int32) error {
 		if len(slots) == 0 || len(slots) > limit {
 			m.t.Fatalf("scan of %d rows at a time gave %d", limit, len(slots))
@@ -317,6 +320,13 @@ func (m *model) scan(ns int64) {
 		keys := s.Keys(slots)
 		var gone []int32
 		for i, slot := range slots {
+			if m.spec.Order > 0 {
+				at := string(batch.AppendKey([]byte{byte(batch.KeyGroup(m.prefixHash(keys)[i]))}, keys[0], i)) + rowKey(keys[1:], i)
+				if at <= last {
+					m.t.Fatalf("namespace %d: scan gave %q behind %q", ns, at, last)
+				}
+				last = at
+			}
 			id, ok := byKey[rowKey(keys, i)]
 			if !ok {
 				m.t.Fatalf("namespace %d: scan gave an unknown or a repeated row, slot %d", ns, slot)
@@ -382,6 +392,10 @@ func (m *model) step() {
 	case p < 85:
 		m.check(m.table.Drop(ns))
 		delete(m.want, ns)
+	case p < 94 && m.spec.Order > 0:
+		m.ranges(ns)
+	case p < 96 && m.spec.Order > 0:
+		m.deleteRange(ns)
 	default:
 		m.namespaces()
 	}
@@ -394,7 +408,7 @@ func newModel(t *testing.T, seed uint64, kind int, cfg Config) *model {
 	k := keyKinds[kind]
 	m := &model{t: t, rng: newRNG(seed, uint64(kind)), cols: k.cols, want: make(map[int64]map[int]modelValue)}
 	m.ids = []int{10, 60, 1500}[m.rng.IntN(3)]
-	m.spec = Spec{Name: "rows", Key: k.key, Value: modelValues}
+	m.spec = Spec{Name: "rows", Key: k.key, Value: modelValues, Order: m.rng.IntN(len(k.key) + 1)}
 	m.open(Open(cfg))
 	return m
 }

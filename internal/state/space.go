@@ -28,6 +28,10 @@ type space struct {
 	virgin    bool
 	// empty is set while the space is in the table's list of empty ones.
 	empty bool
+	// runIndex finds the runs of an ordered table by the hash of their prefix;
+	// runs is their number.
+	runIndex []uint64
+	runs     int32
 	// free has the slots of deleted rows.
 	free []int32
 	id   int32
@@ -75,6 +79,9 @@ func (s *space) upsert(k *Keys, slots []int32) []int32 {
 		s.insertUnsure(k, slots, bad)
 	}
 	if len(t.fresh) > 0 {
+		if t.sorted != nil {
+			t.sorted.link(s, k, slots, t.fresh)
+		}
 		for _, c := range t.vals {
 			reset(c, t.recycled)
 		}
@@ -330,8 +337,7 @@ func (s *space) growIndex() {
 	s.t.indexes.put(old)
 }
 
-// leave takes a slot out of the index, and closes the gap by moving up the
-// entries behind it that it kept from their place.
+// leave takes a slot out of the index.
 func (s *space) leave(slot int32) {
 	index := s.index
 	mask := uint32(len(index) - 1)
@@ -340,6 +346,13 @@ func (s *space) leave(slot int32) {
 	for want := entry(low, slot); index[gap] != want; {
 		gap = (gap + 1) & mask
 	}
+	closeGap(index, gap)
+}
+
+// closeGap empties a place of an index, by moving up the entries behind it that
+// it kept from their place.
+func closeGap(index []uint64, gap uint32) {
+	mask := uint32(len(index) - 1)
 	for p := (gap + 1) & mask; index[p] != 0; p = (p + 1) & mask {
 		home := uint32(index[p]>>32) & mask
 		if (p-home)&mask >= (p-gap)&mask {
@@ -388,6 +401,9 @@ func (s *space) forget(slot int32) {
 	if s.index != nil {
 		s.leave(slot)
 	}
+	if s.t.sorted != nil {
+		s.t.sorted.unlink(s, slot)
+	}
 	*s.t.flags.at(slot) = 0
 	s.free = append(s.free, slot)
 	s.rows--
@@ -410,6 +426,9 @@ func (s *space) listed() {
 
 // Scan implements Space.
 func (s *space) Scan(limit int, f func(slots []int32) error) error {
+	if s.t.sorted != nil {
+		return s.scanOrdered(limit, f)
+	}
 	buf := make([]int32, 0, min(limit, int(s.rows)+1))
 	t, id := s.t, s.id
 	// f may delete rows and so empty the space; it cannot add any.

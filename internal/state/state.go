@@ -38,13 +38,18 @@ type Spec struct {
 	// Value are the types of the value columns. A new row's values are null
 	// where the type is nullable, and zero elsewhere.
 	Value []types.Type
+	// Order is the number of trailing key columns by which the rows of a
+	// namespace with equal leading columns, the prefix, are ordered; 0 means that
+	// the table has no order. The order is that of batch.AppendKey: NULL first,
+	// NaN last. The prefix must decide the key group.
+	Order int
 	// ByTask is set for tables that are not keyed by the stream's key: each
 	// instance has its own rows, which all go to instance 0 when the
 	// parallelism changes.
 	ByTask bool
 }
 
-// Table is a keyed table. Row order within a namespace is unspecified.
+// Table is a keyed table.
 type Table interface {
 	// Space returns namespace ns, which need not have rows. The result is
 	// good until the end of the event.
@@ -78,8 +83,19 @@ type Space interface {
 	Delete(slots []int32)
 	// Scan calls f with the slots of all rows, at most max at a time, those on
 	// disk included. f may change and delete the rows it is given; it must not
-	// Upsert into this space nor Lookup in it.
+	// Upsert into this space nor Lookup in it. Rows of an ordered table come by
+	// key group, then in the order of all key columns; those of others come in any
+	// order.
 	Scan(max int, f func(slots []int32) error) error
+	// Range calls f with rows of an ordered table, those on disk included: with
+	// their slots, and for each the index into q.Prefix.Rows of its prefix, at most
+	// max at a time. They come prefix by prefix, in the order asked for. f may
+	// change and delete the rows it is given, which are good until it returns; it
+	// must not Upsert into this space nor look into it.
+	Range(q *Ranges, max int, f func(of, slots []int32) error) error
+	// DeleteRange removes the rows of an ordered table that are in any of the
+	// ranges, without bringing them to memory. Limit and Reverse are not looked at.
+	DeleteRange(q *Ranges) error
 	// Keys returns the key columns of rows.
 	Keys(slots []int32) []batch.Vector
 	// Len returns the number of rows.
@@ -99,4 +115,23 @@ type Keys struct {
 	Hash  []uint64
 	Group []uint64
 	Rows  []int32
+}
+
+// Ranges asks an ordered table for rows: for each row of Prefix, which has the
+// leading key columns with their hash, the rows with that prefix whose order
+// columns lie between those of From and To.
+//
+// From and To have the values for each row of Prefix by the same physical
+// position, for as many order columns as are to be compared; none means no
+// bound. They are inclusive, unless FromOpen or ToOpen is set: then rows that
+// begin with just these values are left out. The types must have the physical
+// form of the table's.
+type Ranges struct {
+	Prefix           *Keys
+	From, To         []batch.Vector
+	FromOpen, ToOpen bool
+	// Limit is the number of rows to give for each prefix; 0 means all. Reverse
+	// gives the last rows first.
+	Limit   int
+	Reverse bool
 }

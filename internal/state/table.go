@@ -22,6 +22,8 @@ type table struct {
 	// groups has the key group of each row.
 	groups pages[uint8]
 	alloc  slotAlloc
+	// sorted is nil for tables without an order.
+	sorted *ordering
 
 	byNS   map[int64]*space
 	spaces []*space
@@ -66,6 +68,7 @@ type table struct {
 func newTable(db *DB, spec Spec, id uint16) *table {
 	t := &table{db: db, spec: spec, format: rowFormat{id, spec.ByTask}, byNS: make(map[int64]*space), newFlags: db.newFlags()}
 	t.keys, t.vals = newColumns(spec.Key), newColumns(spec.Value)
+	t.sorted = newOrdering(t)
 	return t
 }
 
@@ -173,8 +176,11 @@ func (t *table) releaseMemory(s *space) {
 		t.indexes.last = len(s.index)
 		t.indexes.put(s.index)
 	}
-	s.ext, s.free, s.index = s.ext[:0], s.free[:0], nil
-	s.next, s.end = 0, 0
+	if s.runIndex != nil {
+		t.indexes.put(s.runIndex)
+	}
+	s.ext, s.free, s.index, s.runIndex = s.ext[:0], s.free[:0], nil, nil
+	s.next, s.end, s.runs = 0, 0, 0
 }
 
 // keep pools the small struct of a space for the next one.
@@ -216,6 +222,9 @@ func (t *table) growTo(n int) {
 	t.meta.grow(n)
 	t.flags.grow(n)
 	t.groups.grow(n)
+	if t.sorted != nil {
+		t.sorted.grow(n)
+	}
 	for _, c := range t.keys {
 		c.Grow(n)
 	}
@@ -317,6 +326,9 @@ func (t *table) memBytes() int {
 	// A slot has its meta data, and a place in a list of free ones.
 	const metaSize, spaceSize = 14, 256
 	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize + 4*(cap(t.dirty)+cap(t.frozen)) + cap(t.graves.rows.buf)
+	if t.sorted != nil {
+		total += int(t.alloc.next) * nodeSize
+	}
 	for _, c := range t.keys {
 		total += c.MemBytes()
 	}

@@ -52,6 +52,20 @@ func (r *Reader) Range(from, to []byte, f func(key, value []byte) (more bool, er
 	return r.error()
 }
 
+// RangeBack is Range in the opposite order.
+func (r *Reader) RangeBack(from, to []byte, f func(key, value []byte) (more bool, err error)) error {
+	for ok := r.it.SeekLT(to); ok && bytes.Compare(r.it.Key(), from) >= 0; ok = r.it.Prev() {
+		value, err := r.it.ValueAndErr()
+		if err != nil {
+			return r.db.explain("read", err)
+		}
+		if more, err := f(r.it.Key(), value); err != nil || !more {
+			return err
+		}
+	}
+	return r.error()
+}
+
 func (r *Reader) error() error {
 	if err := r.it.Error(); err != nil {
 		return r.db.explain("read", err)
