@@ -22,6 +22,16 @@ func (b Bitmap) Get(i int) bool { return b == nil || b[i>>6]&(1<<(uint(i)&63)) !
 // IsNull reports whether value i is null.
 func (b Bitmap) IsNull(i int) bool { return b != nil && b[i>>6]&(1<<(uint(i)&63)) == 0 }
 
+// All reports whether the values at all the given positions are not null; b must
+// not be nil.
+func (b Bitmap) All(sel []int32) bool {
+	all := uint64(1)
+	for _, p := range sel {
+		all &= b[p>>6] >> (uint(p) & 63)
+	}
+	return all&1 == 1
+}
+
 // Set marks value i as not null; b must not be nil.
 func (b Bitmap) Set(i int) { b[i>>6] |= 1 << (uint(i) & 63) }
 

@@ -102,10 +102,18 @@ func hashColumn(v Vector, sel []int32, out []uint64) {
 
 // hashInts has the loops of the most common keys written out.
 func hashInts[T int8 | int16 | int32 | int64](v *Fixed[T], sel []int32, out []uint64) {
-	vals := v.Values
+	vals, valid := v.Values, v.Valid
 	switch {
-	case v.Valid != nil:
-		hashEach(v.Valid, sel, out, func(p int) uint64 { return uint64(vals[p]) })
+	case valid != nil && sel != nil:
+		for _, p := range sel {
+			x := uint64(vals[p])
+			if valid[p>>6]&(1<<(uint(p)&63)) == 0 {
+				x = hashNull
+			}
+			out[p] = fold(out[p], x)
+		}
+	case valid != nil:
+		hashEach(valid, nil, out, func(p int) uint64 { return uint64(vals[p]) })
 	case sel == nil:
 		vals = vals[:len(out)]
 		for i, h := range out {

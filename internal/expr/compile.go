@@ -118,7 +118,11 @@ func (c *compiler) build(e Expr, kids []node) (node, error) {
 		return &callNode{expr: e, kernel: k, args: kids, strict: true}, nil
 	case *Case:
 		n := len(e.When)
-		return &caseNode{typ: e.Typ, when: kids[:n], then: kids[n : 2*n], els: kids[2*n]}, nil
+		plain := caseNode{typ: e.Typ, when: kids[:n], then: kids[n : 2*n], els: kids[2*n]}
+		if s := asSwitch(e, plain); s != nil {
+			return s, nil
+		}
+		return &plain, nil
 	case *Logic:
 		return &logicNode{or: e.Or, typ: e.Typ, args: kids}, nil
 	case *FieldOf:

@@ -49,7 +49,12 @@ func (p *Program) Filter(b *batch.Batch) (sel []int32, err error) {
 		}
 		return sel, nil
 	}
-	return append(make([]int32, 0, len(s.rows.Sel)), s.rows.Sel...), nil
+	sel = s.rows.Sel
+	if 2*len(sel) > len(p.run.arena) && len(sel) > 0 {
+		p.run.arena = nil // sel is most of it, and goes with it
+		return sel, nil
+	}
+	return append(make([]int32, 0, len(sel)), sel...), nil
 }
 
 // CompileAll compiles several expressions over the same input.

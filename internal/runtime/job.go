@@ -392,7 +392,6 @@ func (j *Job) index(n *graph.Node) int {
 
 // fail ends the job; the first reason counts.
 func (j *Job) fail(err *Error) {
-	err.Err = refuseDamage(err.Err)
 	if j.failure.CompareAndSwap(nil, err) {
 		j.cancel()
 	}

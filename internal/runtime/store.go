@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/state"
 )
@@ -34,7 +35,10 @@ func (s *store) open() (err error) {
 		return err
 	}
 	s.db, err = state.Restore(s.cfg, s.parts)
-	return refuseDamage(err)
+	if state.IsDamage(err) {
+		return &checkpoint.RefusedError{Msg: err.Error()}
+	}
+	return err
 }
 
 // endEvent tells the tables that the operator's event is over.

@@ -90,10 +90,16 @@ type windowAgg struct {
 	// armed is the time of the last timer that was asked for.
 	armed int64
 
-	hash  []uint64
-	rows  []int32
-	ends  []int64
-	slots []int32
+	hash []uint64
+	// rows are the positions that count in the batch at hand, ends the ends of
+	// their windows: one for all of them, or one for each.
+	rows []int32
+	ends []int64
+	// rowRoom, endRoom, upTo and slots are scratch; upTo counts from 0.
+	rowRoom []int32
+	endRoom []int64
+	upTo    []int32
+	slots   []int32
 }
 
 // placed is an aggregate whose accumulator is in columns from to to of the
@@ -191,8 +197,7 @@ func (w *windowAgg) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 	return w.arm()
 }
 
-// assign finds the window, or the slice, of each row. It leaves in w.rows the
-// positions of the rows that count, and in w.ends the ends.
+// assign finds the window, or the slice, of each row: w.rows and w.ends.
 func (w *windowAgg) assign(b *batch.Batch) error {
 	if w.Proctime && !w.Attached {
 		w.assignNow(b)
@@ -200,6 +205,9 @@ func (w *windowAgg) assign(b *batch.Batch) error {
 	}
 	col := b.Cols[w.Time]
 	times, valid := window.Times(col), col.Validity()
+	if w.assignAll(b, times, valid) {
+		return nil
+	}
 	rows, ends := w.room(b.Rows())
 	kept := 0
 	// Most rows are in the window of the row before: lo to hi are the times
@@ -230,12 +238,40 @@ func (w *windowAgg) assign(b *batch.Batch) error {
 	return nil
 }
 
+// assignAll is assign for a batch whose rows all lie in one window, and in time:
+// it returns false, and does nothing, for all others.
+func (w *windowAgg) assignAll(b *batch.Batch, times []int64, valid batch.Bitmap) bool {
+	least, most, ok := batch.Range(times, valid, b.Sel, b.Size())
+	if !ok {
+		return false
+	}
+	end, last, lo, hi := w.windowOf(least)
+	if most >= hi || least < lo || last < end || w.Window.Due(last) <= w.wm {
+		return false
+	}
+	w.assignTo(b, end)
+	return true
+}
+
+// assignTo puts all rows into one window.
+func (w *windowAgg) assignTo(b *batch.Batch, end int64) {
+	_, ends := w.room(1)
+	ends[0] = end
+	w.rows, w.ends = b.Sel, ends
+	if b.Sel == nil {
+		for len(w.upTo) < b.Size() {
+			w.upTo = append(w.upTo, int32(len(w.upTo)))
+		}
+		w.rows = w.upTo[:b.Size()]
+	}
+}
+
 // room returns scratch for n rows.
 func (w *windowAgg) room(n int) (rows []int32, ends []int64) {
-	if cap(w.rows) < n {
-		w.rows, w.ends = make([]int32, n), make([]int64, n)
+	if cap(w.rowRoom) < n {
+		w.rowRoom, w.endRoom = make([]int32, n), make([]int64, n)
 	}
-	return w.rows[:n], w.ends[:n]
+	return w.rowRoom[:n], w.endRoom[:n]
 }
 
 // assignNow gives all rows the time at which they come, which is behind all
@@ -243,14 +279,9 @@ func (w *windowAgg) room(n int) (rows []int32, ends []int64) {
 func (w *windowAgg) assignNow(b *batch.Batch) {
 	now := max(w.ctx.Now(), w.wm+1)
 	end, last, _, _ := w.windowOf(now)
-	rows, ends := w.room(b.Rows())
-	if last < end {
-		rows = rows[:0]
+	if w.assignTo(b, end); last < end {
+		w.rows = nil
 	}
-	for i := range rows {
-		rows[i], ends[i] = int32(b.At(i)), end
-	}
-	w.rows, w.ends = rows, ends[:len(rows)]
 }
 
 // windowOf returns the end of a row's window, or of its slice where windows

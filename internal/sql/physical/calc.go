@@ -160,6 +160,14 @@ func chain(first stage, above []plan.Node) []stage {
 	for i := len(above) - 1; i >= 0; i-- {
 		stages = then(stages, above[i])
 	}
+	for _, s := range stages {
+		if s.cond == nil {
+			continue
+		}
+		for i, e := range s.exprs {
+			s.exprs[i] = expr.Given(s.cond, e)
+		}
+	}
 	return stages
 }
 

@@ -304,6 +304,9 @@ func (p *planner) addWatermark(n *Node, g *scanGroup, conn *connect.Table) {
 
 // watermarkFn compiles a watermark: the largest value of the expression over the rows of a chunk.
 func watermarkFn(e expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
+	if of, delay, ok := delayed(e); ok {
+		return delayedWatermark(of, delay, env)
+	}
 	prog, err := expr.Compile(e, env)
 	if err != nil {
 		return nil, err
@@ -321,11 +324,49 @@ func watermarkFn(e expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
 	}, nil
 }
 
-func largest(b *batch.Batch, times []int64, valid batch.Bitmap) (int64, bool, error) {
-	wm, found := int64(math.MinInt64), false
-	if b.Sel == nil && valid == nil {
-		return slices.Max(times[:b.Size()]), true, nil
+// delayed takes apart a time that a constant interval is subtracted from: its largest value is that of the largest time. delay
+// is the expression over a single column, the time.
+func delayed(e expr.Expr) (of, delay expr.Expr, ok bool) {
+	call, is := e.(*expr.Call)
+	if !is || !call.Def.Internal || call.Def.Name != "-" || len(call.Args) != 2 || call.Args[0].Type().Phys() != types.PhysI64 {
+		return nil, nil, false
 	}
+	if _, is := call.Args[1].(*expr.Lit); !is {
+		return nil, nil, false
+	}
+	one := *call
+	one.Args = []expr.Expr{expr.NewCol(0, "", call.Args[0].Type()), call.Args[1]}
+	return call.Args[0], &one, true
+}
+
+// delayedWatermark is watermarkFn for what delayed returns.
+func delayedWatermark(of, delay expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
+	largest, err := watermarkFn(of, env)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := expr.Compile(delay, env)
+	if err != nil {
+		return nil, err
+	}
+	return func(c connector.Chunk) (int64, bool, error) {
+		wm, ok, err := largest(c)
+		if err != nil || !ok {
+			return 0, false, err
+		}
+		v, err := prog.Eval(batch.Of(nil, []batch.Vector{window.TimeVector(of.Type(), []int64{wm})}, 1))
+		if err != nil || v.Validity().IsNull(0) {
+			return 0, false, err
+		}
+		return window.Times(v)[0], true, nil
+	}, nil
+}
+
+func largest(b *batch.Batch, times []int64, valid batch.Bitmap) (int64, bool, error) {
+	if _, most, ok := batch.Range(times, valid, b.Sel, b.Size()); ok {
+		return most, true, nil
+	}
+	wm, found := int64(math.MinInt64), false
 	for i := range b.Rows() {
 		if p := b.At(i); !valid.IsNull(p) {
 			wm, found = max(wm, times[p]), true
