@@ -202,6 +202,13 @@ func (d *Dir) Add(f state.FileInfo, src string) error {
 	return nil
 }
 
+// Has reports whether a state file has a use.
+func (d *Dir) Has(f state.FileInfo) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.refs[contentName(f)] > 0
+}
+
 // Release drops a use that Add made.
 func (d *Dir) Release(f state.FileInfo) error {
 	name := contentName(f)

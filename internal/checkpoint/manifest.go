@@ -21,8 +21,12 @@ import (
 	"github.com/millstream-io/millstream/internal/state"
 )
 
-// Version is the format that this program writes, and the only one it reads.
-const Version = 1
+// Version is the format that this program writes; it reads those from oldest on.
+// Version 2 has the sums of the ends of state files.
+const (
+	Version = 2
+	oldest  = 1
+)
 
 // Manifest describes one checkpoint completely.
 type Manifest struct {
@@ -221,9 +225,9 @@ func Unseal(magic, name string, data []byte) (body []byte, err error) {
 		return nil, damaged(name, fmt.Sprintf("a first line %q with version, length and hash", magic),
 			fmt.Sprintf("%q", head[:min(len(head), 60)]))
 	}
-	if f[1] != strconv.Itoa(Version) {
-		return nil, &RefusedError{fmt.Sprintf("%s has format %s, and this program reads format %d; "+
-			"use the version of millstream that wrote it", name, f[1], Version)}
+	if v, err := strconv.Atoi(f[1]); err != nil || v < oldest || v > Version {
+		return nil, &RefusedError{fmt.Sprintf("%s has format %s, and this program reads formats %d to %d; "+
+			"use the version of millstream that wrote it", name, f[1], oldest, Version)}
 	}
 	if n := strconv.Itoa(len(body)); n != f[2] {
 		return nil, damaged(name, f[2]+" bytes behind the first line", n)

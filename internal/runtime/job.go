@@ -392,6 +392,7 @@ func (j *Job) index(n *graph.Node) int {
 
 // fail ends the job; the first reason counts.
 func (j *Job) fail(err *Error) {
+	err.Err = refuseDamage(err.Err)
 	if j.failure.CompareAndSwap(nil, err) {
 		j.cancel()
 	}

@@ -11,6 +11,9 @@ func (j *Job) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, j.cancel)
 	defer stop()
 	j.concurrent = true
+	if files := j.taken(); len(files) > 0 {
+		j.spawn(&j.wg, func() error { return j.verify(files) }, failure)
+	}
 	for _, t := range j.tasks {
 		j.spawn(&j.wg, func() error { t.loop(); return nil }, failure)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/state"
 )
@@ -35,10 +34,7 @@ func (s *store) open() (err error) {
 		return err
 	}
 	s.db, err = state.Restore(s.cfg, s.parts)
-	if state.IsDamage(err) {
-		return &checkpoint.RefusedError{Msg: err.Error()}
-	}
-	return err
+	return refuseDamage(err)
 }
 
 // endEvent tells the tables that the operator's event is over.

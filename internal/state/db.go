@@ -76,6 +76,9 @@ type DB struct {
 	// them that the memory backend has not filled in yet, by table.
 	restored []TableInfo
 	waiting  map[uint16][]savedRow
+	// taken are the files of the checkpoint that the DB has taken unread, by
+	// their paths here. The map does not change once the DB is restored.
+	taken map[string]Taken
 }
 
 // Open returns an empty DB.
@@ -88,6 +91,7 @@ func Open(cfg Config) (*DB, error) {
 		minCopy:  minCopy,
 		limited:  cfg.Budget != nil || cfg.Backend == Disk && cfg.FS != nil && cfg.MaxRows > 0,
 		sums:     sums{known: make(map[string]FileInfo)},
+		taken:    make(map[string]Taken),
 		waiting:  make(map[uint16][]savedRow),
 	}
 	if cfg.Parallelism < 1 || cfg.Parallelism > MaxParallelism || cfg.Subtask < 0 || cfg.Subtask >= cfg.Parallelism {

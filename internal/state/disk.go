@@ -134,7 +134,7 @@ func (db *DB) newReader() (*lsm.Reader, error) {
 // treeOptions are the memory that the tree may take.
 func (db *DB) treeOptions() lsm.Options {
 	if b := db.cfg.Budget; b != nil {
-		return lsm.Options{Cache: b.cache.Load(), MemTable: b.memTable()}
+		return lsm.Options{Cache: b.cache.Load(), MemTable: b.memTable(), Damaged: db.damaged}
 	}
-	return lsm.Options{Cache: db.cfg.Cache}
+	return lsm.Options{Cache: db.cfg.Cache, Damaged: db.damaged}
 }

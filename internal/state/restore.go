@@ -5,11 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state/lsm"
@@ -26,8 +23,13 @@ type Part struct {
 
 // Restore returns a DB with the rows of a checkpoint. parts are the snapshots
 // of all subtasks that the operator had then; the DB takes the key groups that
-// are its own. Every file is read and checked: damage gives an error that names
-// the file (IsDamage), and nothing is restored.
+// are its own.
+//
+// Nothing that takes longer with more rows is done: where the files of a part can
+// be used as they are, they are linked, and only looked at (see Taken). Damage
+// gives an error that names the file (IsDamage): here, if it is to be seen, and
+// otherwise when the block is read that has it. What is read here is checked as a
+// whole.
 func Restore(cfg Config, parts []Part) (*DB, error) {
 	db, err := Open(cfg)
 	if err != nil {
@@ -50,11 +52,14 @@ func (db *DB) restore(parts []Part) error {
 			mine = append(mine, p)
 		}
 	}
-	if db.cfg.Backend == Disk && len(mine) == 1 && mine[0].whole(db.cfg) {
-		db.restored = mine[0].Info.Tables
-		return mine[0].fetch(db.cfg.FS, db.liveDir())
-	}
 	seen := make(map[string]bool)
+	if i := db.base(mine); i >= 0 {
+		base := mine[i]
+		mine = slices.Delete(mine, i, i+1)
+		if err := db.takeOver(base, len(mine) > 0, seen); err != nil {
+			return err
+		}
+	}
 	for i, p := range mine {
 		ids, err := db.adopt(p.Info.Tables)
 		if err == nil {
@@ -65,6 +70,79 @@ func (db *DB) restore(parts []Part) error {
 		}
 	}
 	return nil
+}
+
+// base chooses the part whose files become those of the DB, the largest one; -1
+// if there is none. The rows of the others are copied.
+func (db *DB) base(parts []Part) int {
+	best, most := -1, int64(-1)
+	for i, p := range parts {
+		if db.cfg.Backend != Disk || p.Info.Backend != Disk.String() || len(p.Info.Files) == 0 {
+			continue
+		}
+		size := int64(0)
+		for _, f := range p.Info.Files {
+			size += f.Length
+		}
+		if size > most {
+			best, most = i, size
+		}
+	}
+	return best
+}
+
+// takeOver makes the files of a part those of the DB, without the key groups that
+// are not its own. If there are other parts, it notes in seen the keys that these
+// must not have.
+func (db *DB) takeOver(p Part, others bool, seen map[string]bool) error {
+	db.restored = slices.Clone(p.Info.Tables)
+	if err := db.fetch(p, db.liveDir()); err != nil {
+		return err
+	}
+	if err := db.remember(p); err != nil {
+		return err
+	}
+	if p.Info.Parallelism == db.cfg.Parallelism {
+		return nil
+	}
+	if err := db.openDisk(); err != nil {
+		return err
+	}
+	lo, hi := db.keyGroups()
+	for _, g := range db.strangers(lo, hi) {
+		if err := db.disk.lsm.Excise([]byte{byte(g[0])}, []byte{byte(g[1])}); err != nil {
+			return err
+		}
+	}
+	if !others || db.cfg.Subtask != 0 {
+		return nil
+	}
+	r, err := db.disk.lsm.NewReader()
+	if err != nil {
+		return err
+	}
+	err = r.Range([]byte{taskGroup}, []byte{taskGroup + 1}, func(key, _ []byte) (bool, error) {
+		if binary.BigEndian.Uint16(key[1:]) != 0 {
+			seen[string(key)] = true
+		}
+		return true, nil
+	})
+	return errors.Join(err, r.Close())
+}
+
+// strangers are the ranges of key groups that belong to other subtasks.
+func (db *DB) strangers(lo, hi int) [][2]int {
+	var out [][2]int
+	if lo > 0 {
+		out = append(out, [2]int{0, lo})
+	}
+	switch end := taskGroup + 1; {
+	case db.cfg.Subtask != 0:
+		out = append(out, [2]int{hi, end})
+	case hi < taskGroup:
+		out = append(out, [2]int{hi, taskGroup})
+	}
+	return out
 }
 
 // check refuses what this version cannot read, and names that lead elsewhere.
@@ -99,21 +177,21 @@ func (db *DB) wants(info *Info) bool {
 	return plo < hi && lo < phi
 }
 
-// whole reports whether the files can be taken as they are.
-func (p Part) whole(cfg Config) bool {
-	return p.Info.Backend == Disk.String() && p.Info.Parallelism == cfg.Parallelism && len(p.Info.Files) > 0
-}
-
 // adopt adds the tables of a part to those restored, and returns their ids here
 // by their ids there.
 func (db *DB) adopt(tables []TableInfo) (map[uint16]TableInfo, error) {
 	ids := make(map[uint16]TableInfo)
+	last := uint16(0)
+	for _, t := range db.restored {
+		last = max(last, t.ID)
+	}
 	for _, there := range tables {
 		i := slices.IndexFunc(db.restored, func(t TableInfo) bool { return t.Name == there.Name })
 		if i < 0 {
 			i = len(db.restored)
 			here := there
-			here.ID = uint16(i + 1)
+			last++
+			here.ID = last
 			db.restored = append(db.restored, here)
 		}
 		here := db.restored[i]
@@ -176,7 +254,7 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 		}
 		return nil
 	}
-	if err := p.fetch(db.cfg.FS, tmp); err != nil {
+	if err := db.fetch(p, tmp); err != nil {
 		return err
 	}
 	tree, err := lsm.Open(db.cfg.FS, tmp, db.treeOptions())
@@ -199,59 +277,6 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 		err = cerr
 	}
 	return err
-}
-
-// fetch checks all files and puts them into dir: links where the files never
-// change and are on the same file system, and copies otherwise.
-func (p Part) fetch(fsys vfs.FS, dir string) error {
-	if err := vfs.MkdirAll(fsys, dir); err != nil {
-		return err
-	}
-	for _, f := range p.Info.Files {
-		to := fsys.PathJoin(dir, f.Name)
-		if shared(f.Name) && fsys == p.FS {
-			if err := p.read(f, io.Discard); err != nil {
-				return err
-			}
-			if err := vfs.LinkOrCopy(fsys, p.Path(f), to); err != nil {
-				return err
-			}
-			continue
-		}
-		out, err := vfs.Create(fsys, to)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(p.read(f, out), out.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// read copies a file to w and checks its length and checksum.
-func (p Part) read(f FileInfo, w io.Writer) error {
-	path := p.Path(f)
-	file, err := p.FS.Open(path)
-	if vfs.IsNotExist(err) {
-		return &DamageError{File: path, Expected: fmt.Sprintf("%d bytes", f.Length), Found: "no such file"}
-	}
-	if err != nil {
-		return err
-	}
-	h := xxh3.New()
-	// The hash comes first: a file may change the bytes that it writes.
-	n, err := io.Copy(io.MultiWriter(h, w), file)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("state file %s: %w", path, err)
-	}
-	if n != f.Length {
-		return &DamageError{File: path, Expected: fmt.Sprintf("%d bytes", f.Length), Found: fmt.Sprintf("%d", n)}
-	}
-	if sum := sumString(h.Sum64()); sum != f.Sum {
-		return &DamageError{File: path, Expected: "checksum " + f.Sum, Found: sum}
-	}
-	return nil
 }
 
 // sink takes restored rows: to disk, or to the lists from which the memory

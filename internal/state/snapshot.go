@@ -1,8 +1,6 @@
 package state
 
 import (
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/millstream-io/millstream/internal/state/lsm"
 	"github.com/millstream-io/millstream/internal/vfs"
 	"github.com/millstream-io/millstream/types"
 )
@@ -37,15 +34,6 @@ type TableInfo struct {
 	Key    []string `json:"key,omitempty"`
 	Value  []string `json:"value,omitempty"`
 	ByTask bool     `json:"byTask,omitempty"`
-}
-
-// FileInfo is a file of a snapshot. Length and Sum (xxh3 in hexadecimal)
-// identify its content; the same name may have another content in a snapshot
-// of another run.
-type FileInfo struct {
-	Name   string `json:"name"`
-	Length int64  `json:"length"`
-	Sum    string `json:"sum"`
 }
 
 func tableInfo(spec Spec, id uint16) TableInfo {
@@ -93,12 +81,6 @@ type Snapshot struct {
 	// copied is set when all changes are copied; hadTree if there was a tree
 	// before. Both are the task's.
 	copied, hadTree bool
-}
-
-// sums remembers the checksums of files that never change.
-type sums struct {
-	mu    sync.Mutex
-	known map[string]FileInfo
 }
 
 // Snapshot takes a snapshot, which must be released. It copies all that has
@@ -234,51 +216,4 @@ func (s *Snapshot) Release() error {
 		return nil
 	}
 	return s.fs.RemoveAll(s.dir)
-}
-
-// shared reports whether a file never changes under its name.
-func shared(name string) bool { return strings.HasSuffix(name, ".sst") }
-
-func (c *sums) file(fsys vfs.FS, dir, name string) (FileInfo, error) {
-	if shared(name) {
-		c.mu.Lock()
-		f, ok := c.known[name]
-		c.mu.Unlock()
-		if ok {
-			return f, nil
-		}
-	}
-	length, sum, err := vfs.Checksum(fsys, fsys.PathJoin(dir, name))
-	if err != nil {
-		return FileInfo{}, err
-	}
-	f := FileInfo{Name: name, Length: length, Sum: sumString(sum)}
-	if shared(name) {
-		c.mu.Lock()
-		c.known[name] = f
-		c.mu.Unlock()
-	}
-	return f, nil
-}
-
-func sumString(sum uint64) string {
-	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, sum))
-}
-
-// DamageError says that a file of a snapshot is not what it was.
-type DamageError struct {
-	File            string
-	Expected, Found string
-}
-
-// Error names the file, and what was expected and found.
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("state file %s is damaged: expected %s, found %s", e.File, e.Expected, e.Found)
-}
-
-// IsDamage reports whether an error says that a state file is damaged.
-func IsDamage(err error) bool {
-	var damage *DamageError
-	var corrupt *lsm.CorruptError
-	return errors.As(err, &damage) || errors.As(err, &corrupt)
 }

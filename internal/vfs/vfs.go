@@ -40,6 +40,9 @@ func OpenReadWrite(fsys FS, name string) (File, error) {
 	return fsys.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
 }
 
+// RandomReads is an option of FS.Open: the file is read here and there.
+var RandomReads = vfs.RandomReadsOption
+
 // ReadFile returns the content of a file.
 func ReadFile(fsys FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)

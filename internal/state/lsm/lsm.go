@@ -9,6 +9,7 @@
 package lsm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -32,6 +33,9 @@ const (
 type Options struct {
 	Cache    *Cache
 	MemTable int
+	// Damaged may know better what is wrong with a file that cannot be read; it
+	// returns nil if it does not. It is called from any goroutine.
+	Damaged func(file string) error
 }
 
 // sharedCache is the block cache of all DBs of the process that are given none.
@@ -87,6 +91,8 @@ type DB struct {
 	shared bool
 	// memTable is the size of a memtable.
 	memTable int
+	// damaged is Options.Damaged.
+	damaged func(file string) error
 
 	failure
 }
@@ -129,7 +135,7 @@ func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Open opens the map in dir, and makes it if there is none.
 func Open(fsys vfs.FS, dir string, o Options) (*DB, error) {
-	db := &DB{dir: dir, memTable: o.MemTable, failure: failure{told: make(chan struct{})}}
+	db := &DB{dir: dir, memTable: o.MemTable, damaged: o.Damaged, failure: failure{told: make(chan struct{})}}
 	if db.memTable == 0 {
 		db.memTable = memTableSize
 	}
@@ -211,13 +217,19 @@ func (q quiet) Fatalf(format string, args ...any) {
 // directory otherwise.
 func (db *DB) explain(what string, err error) error {
 	var corrupt *CorruptError
-	if errors.As(err, &corrupt) {
-		return err
+	if !errors.As(err, &corrupt) {
+		info := pebble.ExtractDataCorruptionInfo(err)
+		if info == nil {
+			return fmt.Errorf("state in %s: %s: %w", db.dir, what, err)
+		}
+		corrupt = &CorruptError{File: info.Path, Err: err}
 	}
-	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
-		return &CorruptError{File: info.Path, Err: err}
+	if db.damaged != nil {
+		if better := db.damaged(corrupt.File); better != nil {
+			return better
+		}
 	}
-	return fmt.Errorf("state in %s: %s: %w", db.dir, what, err)
+	return corrupt
 }
 
 func (db *DB) leaveCache() {
@@ -264,6 +276,16 @@ func (db *DB) check() error {
 		return db.explain("write", err)
 	}
 	return nil
+}
+
+// Excise removes the keys in [from, to) without reading or writing them: files
+// that have others as well are seen in part from then on. Nothing must have been
+// written yet.
+func (db *DB) Excise(from, to []byte) error {
+	if err := db.p.Excise(context.Background(), pebble.KeyRange{Start: from, End: to}); err != nil {
+		return db.explain("cut", err)
+	}
+	return db.check()
 }
 
 // Checkpoint makes dir, which must not exist, a copy of the map. Its files are
