@@ -2,7 +2,6 @@ package windowagg
 
 import (
 	"errors"
-	"math"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/op"
@@ -37,7 +36,8 @@ func (w *windowAgg) advance(wm int64, out op.Output) error {
 	}
 	w.wm = wm
 	if w.slide == nil {
-		if err := w.findDue(); err != nil {
+		var err error
+		if w.due, err = w.Window.DueEnds(w.table, wm); err != nil {
 			return err
 		}
 	}
@@ -65,32 +65,6 @@ func (w *windowAgg) first() (end int64, ok bool, err error) {
 	}
 	return w.table.First()
 }
-
-// findDue collects the windows that are due, where they do not overlap.
-func (w *windowAgg) findDue() error {
-	first, ok, err := w.table.First()
-	if err != nil || !ok || w.Window.Due(first) > w.wm {
-		return err
-	}
-	upTo := w.wm
-	if w.wm < math.MaxInt64-zoneSlack {
-		upTo = w.wm + zoneSlack
-	}
-	all, err := w.table.Namespaces(upTo)
-	if err != nil {
-		return err
-	}
-	for _, end := range all {
-		if w.Window.Due(end) <= w.wm {
-			w.due = append(w.due, end)
-		}
-	}
-	return nil
-}
-
-// zoneSlack is more than any zone is away from UTC, in ms, and more than the
-// 1 ms between a window's last instant and its end.
-const zoneSlack = 26 * 3600_000
 
 // errFull stops a scan when the output has no room left.
 var errFull = errors.New("output full")

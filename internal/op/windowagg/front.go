@@ -231,7 +231,7 @@ func (s *sliding) moveHeads(slice int64, keys *state.Keys, slots, at []int32) er
 		return nil
 	}
 	own := *keys
-	return eachWindow(ends, rows, func(slice int64, rows []int32) error {
+	return window.Each(ends, rows, func(slice int64, rows []int32) error {
 		own.Rows = rows // keysOf numbers rows from 0
 		space := s.table.Space(slice)
 		from, to := make([]int32, len(rows)), pickSlots(at, rows)

@@ -280,7 +280,7 @@ func (s *sessions) foldSingly(space state.Space, b *batch.Batch, keys *state.Key
 		ids[i], index[i] = *id.At(slot), int32(i)
 	}
 	cols, all := space.Cols(), keys.Rows
-	return eachWindow(ids, index, func(id int64, index []int32) error {
+	return window.Each(ids, index, func(id int64, index []int32) error {
 		own := *keys
 		own.Rows = pickSlots(all, index)
 		at := pickSlots(slots, index)
@@ -360,7 +360,7 @@ func (s *sessions) putTimers(keys *state.Keys, stretches []int64, rows []int32) 
 	}
 	own := *keys
 	at := make([]int32, len(rows))
-	return eachWindow(stretches, rows, func(ns int64, rows []int32) error {
+	return window.Each(stretches, rows, func(ns int64, rows []int32) error {
 		own.Rows = rows
 		_, err := s.timers.Space(ns).Upsert(&own, at[:len(rows)])
 		return err

@@ -183,7 +183,7 @@ func (w *windowAgg) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 	}
 	w.hash = batch.Hash(keys.Cols, b.Sel, b.Size(), w.hash)
 	keys.Hash = w.hash
-	err := eachWindow(w.ends, w.rows, func(end int64, rows []int32) error {
+	err := window.Each(w.ends, w.rows, func(end int64, rows []int32) error {
 		keys.Rows = rows
 		if w.slide != nil {
 			return w.slide.add(end, b, keys)

@@ -63,7 +63,7 @@ func TestEachWindow(t *testing.T) {
 	} {
 		rows := []int32{10, 11, 12, 13, 14}[:len(c.ends)]
 		var got []part
-		err := eachWindow(c.ends, rows, func(end int64, rows []int32) error {
+		err := window.Each(c.ends, rows, func(end int64, rows []int32) error {
 			got = append(got, part{end, slices.Clone(rows)})
 			return nil
 		})

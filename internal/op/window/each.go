@@ -1,9 +1,9 @@
-package windowagg
+package window
 
-// eachWindow calls f once for each window with the rows that are in it, in
+// Each calls f once for each window with the rows that are in it, in
 // their order; ends[i] is the end of the window of rows[i], or ends[0] that of all.
 // Windows come in the order in which they first appear.
-func eachWindow(ends []int64, rows []int32, f func(end int64, rows []int32) error) error {
+func Each(ends []int64, rows []int32, f func(end int64, rows []int32) error) error {
 	if one := allEqual(ends); one {
 		return f(ends[0], rows)
 	}
