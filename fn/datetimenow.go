@@ -43,15 +43,31 @@ func nowDef(name, parens string, t types.Type, doc string) *Def {
 				return nil, err
 			}
 			zone := text.NewZone(c.Env.Zone)
+			var now moment
 			return &Bound{Result: t, Kernel: func(rows Rows, _ []batch.Vector) (batch.Vector, error) {
 				ms := c.Env.Now().UnixMilli()
 				if t.Kind != types.TimestampLTZ {
 					ms = zone.ToLocal(ms)
 				}
-				return repeatMillis(ms, t, rows.N), nil
+				return now.repeat(ms, t, rows.N), nil
 			}}, nil
 		},
 	}
+}
+
+// moment is a time that was repeated last. Under load, many batches come within
+// one ms.
+type moment struct {
+	ms     int64
+	values batch.Vector
+}
+
+// repeat is repeatMillis for a time that may be that of the last call.
+func (m *moment) repeat(ms int64, t types.Type, n int) batch.Vector {
+	if m.values == nil || m.ms != ms || m.values.Len() < n {
+		m.ms, m.values = ms, repeatMillis(ms, t, max(n, 1))
+	}
+	return m.values.Slice(0, n)
 }
 
 // repeatMillis repeats a moment as a value of a type.

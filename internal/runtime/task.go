@@ -449,8 +449,8 @@ func (t *task) passed(s *stage, barrier event) error {
 		p.Sink = state
 	}
 	t.part.Nodes = append(t.part.Nodes, p)
-	if s.store == nil {
-		return nil
+	if s.store == nil || barrier.flag && !barrier.savepoint && s.open == 0 {
+		return nil // an operator that has seen the end of all input needs its tables no more
 	}
 	// The last barrier is the end of the task, which will have no time later.
 	snap, err := s.store.snapshot(barrier.n, t.job.concurrent && !barrier.flag)
