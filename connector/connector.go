@@ -214,8 +214,11 @@ type WriterContext struct {
 	// Published is set if the job begins from a savepoint all of whose output
 	// was published, perhaps elsewhere: Open has nothing to finish.
 	Published bool
-	Now       func() int64
-	Count     func(name string, n int64)
+	// Others are the states in the checkpoint that other writers of the sink take
+	// over. What they hold is not for this one to touch.
+	Others [][]byte
+	Now    func() int64
+	Count  func(name string, n int64)
 }
 
 // Finisher is a Writer that can finish what it has open although rows will

@@ -115,8 +115,11 @@ func (w *writer) parseName(name string) (subtask int, n int64, ok bool) {
 // create makes a new file in a directory.
 func (w *writer) create(dir string, now int64) (*part, error) {
 	full := w.dirPath(dir)
-	if err := vfs.MkdirAll(w.fs, full); err != nil {
-		return nil, err
+	if !w.made[dir] {
+		if err := vfs.MkdirAll(w.fs, full); err != nil {
+			return nil, err
+		}
+		w.made[dir] = true
 	}
 	p := &part{fs: w.fs, dir: dir, created: now, written: now, fresh: true, dirty: true}
 	for {

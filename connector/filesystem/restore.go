@@ -18,27 +18,51 @@ func (w *writer) restore(states [][]byte) error {
 		return fmt.Errorf("the directory %s cannot be made: %w", w.path, err)
 	}
 	for _, b := range states {
-		var s writerState
-		if err := json.Unmarshal(b, &s); err != nil {
-			return fmt.Errorf("the state of the sink cannot be read: %w", err)
+		s, err := parseState(b)
+		if err != nil {
+			return err
 		}
-		if s.Version != stateVersion {
-			return fmt.Errorf("the state of the sink has version %d, this program knows %d", s.Version, stateVersion)
-		}
-		if err := w.takeOver(&s); err != nil {
+		if err := w.takeOver(s); err != nil {
 			return err
 		}
 	}
 	keep := map[string]bool{}
+	hold := func(dir, name string) {
+		keep[w.fs.PathJoin(w.dirPath(dir), w.hiddenName(name))] = true
+		w.sawName(name)
+	}
 	for _, p := range w.open {
-		keep[p.path] = true
-		w.sawName(p.name)
+		hold(p.dir, p.name)
 	}
 	for _, d := range w.done {
-		keep[w.fs.PathJoin(w.dirPath(d.Dir), w.hiddenName(d.Name))] = true
-		w.sawName(d.Name)
+		hold(d.Dir, d.Name)
+	}
+	// Where the parallelism has changed more than once, files with names of this
+	// subtask may be those of another one now.
+	for _, b := range w.ctx.Others {
+		s, err := parseState(b)
+		if err != nil {
+			return err
+		}
+		for _, o := range s.Open {
+			hold(o.Dir, o.Name)
+		}
+		for _, d := range s.Done {
+			hold(d.Dir, d.Name)
+		}
 	}
 	return w.clean("", len(w.keys), keep)
+}
+
+func parseState(b []byte) (*writerState, error) {
+	s := &writerState{}
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, fmt.Errorf("the state of the sink cannot be read: %w", err)
+	}
+	if s.Version != stateVersion {
+		return nil, fmt.Errorf("the state of the sink has version %d, this program knows %d", s.Version, stateVersion)
+	}
+	return s, nil
 }
 
 // takeOver goes on from the state of one writer of the last run.

@@ -11,6 +11,17 @@ import (
 	"github.com/millstream-io/millstream/internal/vfs"
 )
 
+// FSKey is the key of a file system (vfs.FS) in connector.Table.Shared, to which
+// sinks write instead of that of the machine.
+const FSKey = "filesystem"
+
+func fileSystem(t *connector.Table) vfs.FS {
+	if fsys, ok := t.Shared[FSKey].(vfs.FS); ok {
+		return fsys
+	}
+	return vfs.OS()
+}
+
 // sink implements connector.Sink.
 type sink struct {
 	*layout
@@ -28,7 +39,7 @@ func newSink(t *connector.Table) (connector.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{layout: l, fs: vfs.OS(), maxSize: max(t.Options.Size(optFileSize), 1),
+	s := &sink{layout: l, fs: fileSystem(t), maxSize: max(t.Options.Size(optFileSize), 1),
 		maxAge: t.Options.Duration(optRollover).Milliseconds()}
 	if t.Options.Has(optCommitKind) {
 		if len(l.keys) == 0 {

@@ -28,6 +28,8 @@ type writer struct {
 	next int64
 	// open are the files that are being written, by the directory below path.
 	open map[string]*part
+	// made are the directories that are durable.
+	made map[string]bool
 	// done are the files that are finished but have no name yet.
 	done []doneFile
 	// err is the first error of the file system. After it nothing more is
@@ -72,7 +74,7 @@ const stateVersion = 1
 const maxOpen = 500
 
 func newWriter(s *sink, ctx *connector.WriterContext, enc format.Encoder) *writer {
-	return &writer{sink: s, ctx: ctx, enc: enc, tag: tagOf(ctx.Job, ctx.ID), open: map[string]*part{}}
+	return &writer{sink: s, ctx: ctx, enc: enc, tag: tagOf(ctx.Job, ctx.ID), open: map[string]*part{}, made: map[string]bool{}}
 }
 
 // fail keeps the first error.

@@ -320,26 +320,33 @@ func (b *builder) openStage(t *task, s *stage) (err error) {
 	if b.from != nil {
 		c.Published = b.from.Published
 	}
-	s.writer, err = s.node.Sink.Sink.Open(c, b.sinkStates(s.node, t.subtask))
+	var mine [][]byte
+	mine, c.Others = b.sinkStates(s.node, t.subtask)
+	s.writer, err = s.node.Sink.Sink.Open(c, mine)
 	return err
 }
 
-// sinkStates are the states of the old subtasks that a writer takes over.
-func (b *builder) sinkStates(n *graph.Node, subtask int) [][]byte {
+// sinkStates are the states of the old subtasks that a writer takes over, and
+// those that others do.
+func (b *builder) sinkStates(n *graph.Node, subtask int) (mine, others [][]byte) {
 	if b.from == nil {
-		return nil
+		return nil, nil
 	}
 	old := b.from.Node(n.ID)
 	if old == nil {
-		return nil
+		return nil, nil
 	}
-	states := [][]byte{}
-	for i := subtask; i < len(old.Subtasks); i += n.Parallelism {
-		if s := old.Subtasks[i].Sink; s != nil {
-			states = append(states, s)
+	mine = [][]byte{}
+	for i, s := range old.Subtasks {
+		switch {
+		case s.Sink == nil:
+		case i%n.Parallelism == subtask:
+			mine = append(mine, s.Sink)
+		default:
+			others = append(others, s.Sink)
 		}
 	}
-	return states
+	return mine, others
 }
 
 // saved is what the checkpoint tells one instance of a node.

@@ -77,6 +77,21 @@ func (j *Job) Checkpoint() error {
 	return nil
 }
 
+// TriggerSavepoint asks for a savepoint. The result tells its number once it is
+// durable and published; 0 before.
+func (j *Job) TriggerSavepoint() (saved func() (id int64, err error)) {
+	a := &ask{kind: askSavepoint, done: make(chan outcome, 1)}
+	j.control.tell(notice{kind: noticeAsk, ask: a})
+	return func() (int64, error) {
+		select {
+		case o := <-a.done:
+			return o.id, o.err
+		default:
+			return 0, nil
+		}
+	}
+}
+
 // TriggerCheckpoint sends the barrier of a checkpoint and returns its number; 0
 // if one is under way or the job is ending.
 func (j *Job) TriggerCheckpoint() int64 {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/clock"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/runtime"
@@ -20,8 +21,9 @@ import (
 type Config struct {
 	Seed uint64
 	// Graph makes the job anew for each start. Sources and sinks outlive the
-	// job; they stand for the world outside.
-	Graph func(parallelism int) *graph.Graph
+	// job; they stand for the world outside, as the file system does to which
+	// connectors may write.
+	Graph func(fsys vfs.FS, parallelism int) (*graph.Graph, error)
 	// Parallelisms are those to choose from at each start.
 	Parallelisms []int
 	// CrashAt are numbers of steps (counted over all starts) at which the
@@ -30,10 +32,22 @@ type Config struct {
 	CrashEvery int
 	// Keep is the percentage of what was not synced that survives a crash.
 	Keep int
-	// FailAt makes the n-th changing call of the file system fail, and
-	// FailCount of those behind it, all of them if it is below 0 (until the
-	// next start).
+	// FailAt makes the n-th call of the file system of one of the kinds in Fail
+	// (by default those that change something) fail, and FailCount of those
+	// behind it, all of them if it is below 0 (until the next start).
 	FailAt, FailCount int64
+	Fail              vfs.Calls
+	// Disk is what is there at the beginning; nil is an empty disk.
+	Disk *vfs.CrashFS
+	// StopAt is the number of the step at which the process crashes for good; 0:
+	// never. SaveAt is that of a step at which somebody asks for a savepoint; the
+	// process crashes for good when it is complete.
+	StopAt, SaveAt int
+	// From is the directory of a savepoint on Disk from which the job begins; it
+	// has no checkpoints of its own then.
+	From string
+	// Done is called with the disk when the job is over or has stopped.
+	Done func(disk vfs.CrashFS) error
 	// CheckpointEvery takes a checkpoint once in so many steps on average; 0:
 	// only the last one.
 	CheckpointEvery int
@@ -48,13 +62,19 @@ type Result struct {
 	Steps, Crashes, Failures int
 	// Checkpoints is the number of the last one.
 	Checkpoints int64
-	// Calls is the number of changing calls of the file system.
+	// Calls is the number of calls of the file system that may fail.
 	Calls int64
 	// Late is the number of late rows that the job has counted.
 	Late int64
+	// Savepoint is the number of the savepoint that SaveAt has asked for.
+	Savepoint int64
 }
 
-const dir = "/data/job"
+// The directory of a job's data; that of one which begins from a savepoint.
+const (
+	Dir   = "/data/job"
+	other = "/data/other"
+)
 
 // world is a simulation under way.
 type world struct {
@@ -68,6 +88,8 @@ type world struct {
 	job   *runtime.Job
 	// crashes holds what is left of CrashAt.
 	crashes map[int]bool
+	// saved tells the number of the savepoint that was asked for, or 0.
+	saved func() (int64, error)
 }
 
 // Run runs the simulation until the job is over. An error is a failure of the
@@ -77,21 +99,39 @@ func Run(c Config) (Result, error) {
 	for _, n := range c.CrashAt {
 		w.crashes[n] = true
 	}
-	w.fault = vfs.NewFaultFS(w.disk)
-	if c.FailAt > 0 {
-		w.fault.FailFrom(c.FailAt, max(c.FailCount, 1))
-		if c.FailCount < 0 {
-			w.fault.FailFrom(c.FailAt, -1)
+	if c.Disk != nil {
+		w.disk = *c.Disk
+	}
+	w.mount(c.FailAt)
+	err := errors.Join(w.run(), w.drop())
+	if err == nil && c.Done != nil {
+		err = c.Done(w.disk)
+	}
+	return w.Result, err
+}
+
+// mount puts faults over the disk, the n-th call from now on first.
+func (w *world) mount(n int64) {
+	kinds := w.Fail
+	if kinds == 0 {
+		kinds = vfs.Changes
+	}
+	w.fault = vfs.NewFaultFSOf(w.disk, kinds)
+	if n > 0 {
+		w.fault.FailFrom(n, max(w.FailCount, 1))
+		if w.FailCount < 0 {
+			w.fault.FailFrom(n, -1)
 		}
 	}
-	err := w.run()
-	return w.Result, errors.Join(err, w.drop())
 }
 
 func (w *world) run() error {
 	for {
 		if err := w.start(); err != nil {
 			if !w.forgive(err) {
+				return err
+			}
+			if err := w.synced(); err != nil {
 				return err
 			}
 			if err := w.drop(); err != nil && !errors.Is(err, vfs.ErrInjected) {
@@ -108,19 +148,41 @@ func (w *world) run() error {
 
 // start opens the directory and makes a job.
 func (w *world) start() (err error) {
-	if w.data == nil {
-		if w.data, err = runtime.OpenData(w.fault, dir, "job"); err != nil {
-			return err
-		}
-	} else if err = w.data.Reload(); err != nil {
+	if w.data != nil {
+		err = w.data.Reload()
+	} else {
+		w.data, err = w.open()
+	}
+	if err != nil {
 		return err
 	}
 	cfg := w.Job
-	cfg.Job, cfg.Clock = "job", w.clock
+	if cfg.Job, cfg.Clock = "job", w.clock; w.From != "" {
+		cfg.Job = "other"
+	}
 	cfg.QueueBatches = 1 + w.rng.IntN(4)
 	p := w.Parallelisms[w.rng.IntN(len(w.Parallelisms))]
-	w.job, err = runtime.NewJob(w.Graph(p), cfg, w.data)
+	g, err := w.Graph(w.fault, p)
+	if err != nil {
+		return err
+	}
+	w.job, err = runtime.NewJob(g, cfg, w.data)
 	return err
+}
+
+// open opens the job's directory as a new process does.
+func (w *world) open() (*runtime.Data, error) {
+	if w.From == "" {
+		return runtime.OpenData(w.fault, Dir, "job")
+	}
+	if entries, err := checkpoint.List(w.fault, other+"/checkpoints"); err == nil && len(entries) > 0 {
+		return runtime.OpenData(w.fault, other, "other")
+	}
+	from, err := checkpoint.FindFile(w.fault, w.From)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.OpenFrom(w.fault, other, "other", from, false)
 }
 
 // forgive reports whether an error comes from a fault that was asked for; the
@@ -134,12 +196,24 @@ func (w *world) forgive(err error) bool {
 	return true
 }
 
+// synced reports files that were synced again after that had failed, which
+// would take lost data for durable.
+func (w *world) synced() error {
+	if again := w.fault.SyncedAgain(); len(again) > 0 {
+		return fmt.Errorf("a sync that has failed was tried again: %q", again)
+	}
+	return nil
+}
+
 // steps runs the job until it is over (false), or has to start again.
 func (w *world) steps() (again bool, err error) {
 	idle := 0
 	for {
 		if w.Steps++; w.Steps > w.MaxSteps {
 			return false, fmt.Errorf("the job is not over after %d steps", w.MaxSteps)
+		}
+		if over, err := w.stops(); over || err != nil {
+			return false, err
 		}
 		if w.crashes[w.Steps] || w.CrashEvery > 0 && w.rng.IntN(w.CrashEvery) == 0 {
 			return true, w.crash()
@@ -156,12 +230,28 @@ func (w *world) steps() (again bool, err error) {
 			if !w.forgive(err) {
 				return false, err
 			}
-			return true, w.end()
+			return true, errors.Join(w.synced(), w.end())
 		}
 		if w.job.Over() {
 			return false, w.finish()
 		}
 	}
+}
+
+// stops ends the simulation where that is asked for.
+func (w *world) stops() (over bool, err error) {
+	if w.Steps == w.SaveAt {
+		w.saved = w.job.TriggerSavepoint()
+	}
+	if w.saved != nil {
+		if w.Savepoint, err = w.saved(); err != nil {
+			return true, err
+		}
+	}
+	if over = w.Steps == w.StopAt || w.Savepoint > 0; over {
+		err = w.crash()
+	}
+	return over, err
 }
 
 // step lets one party do one thing.
@@ -209,10 +299,8 @@ func (w *world) crash() error {
 	w.fault.FailFrom(0, 0)
 	err := w.drop()
 	calls := w.fault.Calls()
-	w.disk, w.fault = disk, vfs.NewFaultFS(disk)
-	if w.FailAt > calls {
-		w.fault.FailFrom(w.FailAt-calls, max(w.FailCount, 1))
-	}
+	w.disk = disk
+	w.mount(max(w.FailAt-calls, 0))
 	if errors.Is(err, vfs.ErrInjected) {
 		return nil
 	}

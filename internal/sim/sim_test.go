@@ -11,6 +11,7 @@ import (
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/runtime/rttest"
 	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 // shape is a job to try, with the world that it works on.
@@ -77,11 +78,16 @@ func shapes() []shape {
 	}
 }
 
+// plain is for graphs that need no file system.
+func plain(g func(p int) *graph.Graph) func(vfs.FS, int) (*graph.Graph, error) {
+	return func(_ vfs.FS, p int) (*graph.Graph, error) { return g(p), nil }
+}
+
 // undisturbed returns what a run without any trouble commits.
 func undisturbed(t *testing.T, s shape) (rows []string, steps int) {
 	t.Helper()
 	_, sink, g := s.build()
-	r, err := Run(Config{Seed: 1, Graph: g, Parallelisms: []int{1}, MaxSteps: 100_000, CheckpointEvery: 10})
+	r, err := Run(Config{Seed: 1, Graph: plain(g), Parallelisms: []int{1}, MaxSteps: 100_000, CheckpointEvery: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +98,7 @@ func undisturbed(t *testing.T, s shape) (rows []string, steps int) {
 func try(t *testing.T, s shape, want []string, c Config) Result {
 	t.Helper()
 	_, sink, g := s.build()
-	c.Graph, c.MaxSteps = g, 200_000
+	c.Graph, c.MaxSteps = plain(g), 200_000
 	r, err := Run(c)
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%+v", c.Seed, err, r)
@@ -215,7 +221,7 @@ func TestStuckJobIsNoticed(t *testing.T) {
 	src := &rttest.Source{Chunk: 1, Unbounded: true}
 	src.Add("a")
 	g.Sink("sink", 1, rttest.NewSink(), rttest.Forward(g.Source("source", 1, src, 0)))
-	_, err := Run(Config{Graph: func(int) *graph.Graph { return &g.Graph }, Parallelisms: []int{1}, MaxSteps: 10_000})
+	_, err := Run(Config{Graph: plain(func(int) *graph.Graph { return &g.Graph }), Parallelisms: []int{1}, MaxSteps: 10_000})
 	if err == nil || !strings.Contains(err.Error(), "stuck") {
 		t.Errorf("got %v", err)
 	}

@@ -89,12 +89,19 @@ func SyncDir(fsys FS, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// MkdirAll makes a directory and those above it, durably.
+// MkdirAll makes a directory and those above it, durably. One that is there
+// already may be what a run has left that ended before it was durable; those
+// above it are durable then.
 func MkdirAll(fsys FS, dir string) error {
+	parent := fsys.PathDir(dir)
 	if _, err := fsys.Stat(dir); err == nil {
+		// Where the parent may not be read, it was not this program that made
+		// the directory.
+		if err := SyncDir(fsys, parent); !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
 		return nil
 	}
-	parent := fsys.PathDir(dir)
 	if parent != dir {
 		if err := MkdirAll(fsys, parent); err != nil {
 			return err

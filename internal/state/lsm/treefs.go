@@ -42,7 +42,10 @@ func (t treeFS) Create(name string, category pebblevfs.DiskWriteCategory) (vfs.F
 // OpenDir implements vfs.FS.
 func (t treeFS) OpenDir(name string) (vfs.File, error) {
 	f, err := t.FS.OpenDir(name)
-	return looseDir{f}, err
+	if err != nil {
+		return nil, err
+	}
+	return looseDir{f}, nil
 }
 
 type looseDir struct{ vfs.File }
@@ -50,41 +53,48 @@ type looseDir struct{ vfs.File }
 // Sync implements vfs.File.
 func (looseDir) Sync() error { return nil }
 
-// listFile is a file whose writes seem to succeed.
+// listFile is a file whose writes seem to succeed. After a failure of the tree
+// it does nothing more: what a failed sync has lost, no other one brings back.
 type listFile struct {
 	vfs.File
 	failure *failure
 }
 
-func (l listFile) note(err error) error {
-	if err != nil {
-		l.failure.set(err)
+func (l listFile) do(f func() error) error {
+	if l.failure.get() == nil {
+		if err := f(); err != nil {
+			l.failure.set(err)
+		}
 	}
 	return nil
 }
 
 // Write implements vfs.File.
 func (l listFile) Write(p []byte) (int, error) {
-	_, err := l.File.Write(p)
-	return len(p), l.note(err)
+	return len(p), l.do(func() error { _, err := l.File.Write(p); return err })
 }
 
 // Preallocate implements vfs.File.
 func (l listFile) Preallocate(offset, length int64) error {
-	return l.note(l.File.Preallocate(offset, length))
+	return l.do(func() error { return l.File.Preallocate(offset, length) })
 }
 
 // Sync implements vfs.File.
-func (l listFile) Sync() error { return l.note(l.File.Sync()) }
+func (l listFile) Sync() error { return l.do(l.File.Sync) }
 
 // SyncData implements vfs.File.
-func (l listFile) SyncData() error { return l.note(l.File.SyncData()) }
+func (l listFile) SyncData() error { return l.do(l.File.SyncData) }
 
-// SyncTo implements vfs.File.
-func (l listFile) SyncTo(length int64) (bool, error) {
-	full, err := l.File.SyncTo(length)
-	return full && err == nil, l.note(err)
+// SyncTo implements vfs.File. It says that not all is synced, which is always
+// right.
+func (l listFile) SyncTo(length int64) (full bool, err error) {
+	return false, l.do(func() error { _, err := l.File.SyncTo(length); return err })
 }
 
 // Close implements vfs.File.
-func (l listFile) Close() error { return l.note(l.File.Close()) }
+func (l listFile) Close() error {
+	if err := l.File.Close(); err != nil {
+		l.failure.set(err)
+	}
+	return nil
+}
