@@ -29,7 +29,7 @@ var tiers = []struct {
 	{4, []string{"internal/op", "internal/expr", "connector"}},
 	{3, []string{"fn", "internal/cast", "internal/state", "format"}},
 	{2, []string{"internal/text", "internal/datepattern"}},
-	{1, []string{"batch"}},
+	{1, []string{"batch", "internal/blob"}},
 	{0, []string{"types", "internal/real", "internal/diag", "internal/clock", "internal/sltfile", "internal/vfs", "internal/regex", "internal/control"}},
 }
 

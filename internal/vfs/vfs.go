@@ -43,6 +43,10 @@ func OpenReadWrite(fsys FS, name string) (File, error) {
 // RandomReads is an option of FS.Open: the file is read here and there.
 var RandomReads = vfs.RandomReadsOption
 
+// SequentialReads is an option of FS.Open: the file is read from its beginning to
+// its end.
+var SequentialReads = vfs.SequentialReadsOption
+
 // ReadFile returns the content of a file.
 func ReadFile(fsys FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
