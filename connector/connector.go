@@ -24,6 +24,9 @@ type Def struct {
 	Options []format.Option
 	// Metadata lists the METADATA columns a source offers.
 	Metadata []Metadata
+	// Position is the key of the metadata, of type STRING, that tells in words
+	// where a row was read; empty where there is none.
+	Position string
 	// Formats says that the connector reads or writes bytes, so 'format' is needed.
 	Formats bool
 	// PartialRows says that a source can leave out fields of ROW columns that

@@ -38,6 +38,7 @@ var Def = &connector.Def{
 		".deflate are decompressed. A sink writes files into a directory. A file is finished when it is large or old enough (see " +
 		"sink.rolling-policy) or the job ends, and appears when the next checkpoint is complete, so that " +
 		"each row is there exactly once. The path - is standard input or output.",
+	Position:    metaPosition,
 	Formats:     true,
 	PartialRows: true,
 	Options: []format.Option{
@@ -64,6 +65,7 @@ var Def = &connector.Def{
 		{Key: "file.path", Type: types.StringType().NotNull(), Doc: "the path of the file"},
 		{Key: "file.name", Type: types.StringType().NotNull(), Doc: "its name without the directory"},
 		{Key: "file.size", Type: types.Of(types.BigInt).NotNull(), Doc: "its size in bytes, compressed if it is"},
+		{Key: metaPosition, Type: positionType, Doc: "where the record stands: the file and the line"},
 		{Key: "file.modification-time", Type: types.TimeOf(types.TimestampLTZ, 3).NotNull(), Doc: "when it was last changed"},
 	},
 	NewSource: newSource,

@@ -19,6 +19,9 @@ func (c *lineCounter) at(path string, pos int64) (line int64, err error) {
 	if pos < c.pos || c.line == 0 {
 		c.pos, c.line = 0, 1
 	}
+	if pos == c.pos {
+		return c.line, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err

@@ -48,10 +48,11 @@ type reader struct {
 	constants constants
 	room      room
 	lines     lineCounter
+	places    places
 }
 
 func newReader(s *source, ctx *connector.ReaderContext, d splitData, position []byte) (_ *reader, err error) {
-	r := &reader{src: s, ctx: ctx, data: d}
+	r := &reader{src: s, ctx: ctx, data: d, places: places{column: s.position}}
 	if r.dec, err = s.decoder(ctx.Count, r.sample); err != nil {
 		return nil, err
 	}
@@ -251,7 +252,7 @@ func (r *reader) read(max int) (connector.Chunk, error) {
 		if dst == nil {
 			dst = r.room.batch(r.src.decoded, max, len(data))
 		}
-		used, records, err := r.dec.Decode(data, all, dst, max)
+		used, records, at, err := r.decode(data, all, dst, max)
 		if err != nil {
 			return connector.Chunk{}, r.located(err)
 		}
@@ -271,9 +272,27 @@ func (r *reader) read(max int) (connector.Chunk, error) {
 		}
 		if dst.Size() > 0 {
 			c.Batch = r.src.assemble(dst, &r.constants, r.makers)
+			r.places.put(c.Batch, at)
 		}
 		return c, nil
 	}
+}
+
+// decode reads records, and their places if these are asked for.
+func (r *reader) decode(data []byte, all bool, dst *batch.Batch, max int) (used, records int, at *batch.Bytes, err error) {
+	if r.places.column < 0 {
+		used, records, err = r.dec.Decode(data, all, dst, max)
+		return used, records, nil, err
+	}
+	line, err := r.lines.at(r.data.Path, r.pos)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	used, records, at, err = r.places.decode(r.dec, data, all, dst, max, r.data.Path, line)
+	if err == nil {
+		r.lines = lineCounter{r.pos + int64(used), line + countLines(data[:used])}
+	}
+	return used, records, at, err
 }
 
 func (r *reader) tooLong() error {
@@ -338,7 +357,7 @@ func (r *reader) sample(name string, text func() string) {
 		return
 	}
 	r.ctx.Sample(name, func() string {
-		at := r.pos
+		at := r.pos + int64(r.places.base)
 		if l, ok := r.dec.(format.Located); ok {
 			at += int64(l.Offset())
 		}

@@ -30,6 +30,8 @@ type source struct {
 	wanted  []int
 	from    []int
 	out     *types.Schema
+	// position is where out has the places of rows, or -1.
+	position int
 }
 
 func newSource(t *connector.Table) (connector.Source, error) {
@@ -39,7 +41,7 @@ func newSource(t *connector.Table) (connector.Source, error) {
 	}
 	s := &source{layout: l, interval: t.Options.Duration(optMonitor).Milliseconds(),
 		splitSize: t.Options.Size(optSplitSize), maxRecord: max(t.Options.Size(optMaxRecord), 1),
-		decoded: types.NewSchema(), out: types.NewSchema(t.Schema.Fields...)}
+		decoded: types.NewSchema(), out: types.NewSchema(t.Schema.Fields...), position: -1}
 	if s.regex, err = compileRegex(t); err != nil {
 		return nil, err
 	}
@@ -63,6 +65,9 @@ func newSource(t *connector.Table) (connector.Source, error) {
 		}
 	}
 	for _, m := range t.Metadata {
+		if m.Key == metaPosition {
+			s.position = len(s.out.Fields)
+		}
 		s.out.Fields = append(s.out.Fields, types.Field{Name: m.Key, Type: m.Type})
 	}
 	// A decoder is made to learn now what it refuses.
@@ -215,6 +220,8 @@ func metadataOf(m connector.Metadata, d splitData) (batch.Vector, error) {
 		one.(*batch.Bytes).AppendString(filepath.Base(d.Path))
 	case "file.size":
 		one.(*batch.Fixed[int64]).Append(d.Size)
+	case metaPosition:
+		one.(*batch.Bytes).AppendString("") // each row has its own
 	case "file.modification-time":
 		one.(*batch.Fixed[int64]).Append(d.Modified)
 	default:

@@ -31,13 +31,16 @@ type stdinReader struct {
 
 	makers    []func(int) batch.Vector
 	constants constants
+	places    places
+	// at are the places of the rows that were read last.
+	at *batch.Bytes
 }
 
 func newStdinReader(s *source, ctx *connector.ReaderContext) (*stdinReader, error) {
 	if s.table.Stdin == nil {
 		return nil, errors.New("there is no standard input here")
 	}
-	r := &stdinReader{src: s, ctx: ctx, blocks: make(chan []byte, 4), limit: block}
+	r := &stdinReader{src: s, ctx: ctx, blocks: make(chan []byte, 4), limit: block, places: places{column: s.position}}
 	var err error
 	if r.dec, err = s.decoder(ctx.Count, r.sample); err != nil {
 		return nil, err
@@ -99,7 +102,7 @@ func (r *stdinReader) Read(max int) (connector.Chunk, error) {
 	dst := batch.NewBatch(r.src.decoded, min(max, batch.DefaultSize))
 	used := 0
 	if r.started {
-		n, records, err := r.dec.Decode(r.buf[r.lo:], r.eof, dst, max)
+		n, records, err := r.decode(dst, max)
 		if err != nil {
 			var re *format.RecordError
 			if errors.As(err, &re) {
@@ -129,8 +132,18 @@ func (r *stdinReader) Read(max int) (connector.Chunk, error) {
 	}
 	if dst.Size() > 0 {
 		c.Batch = r.src.assemble(dst, &r.constants, r.makers)
+		r.places.put(c.Batch, r.at)
 	}
 	return c, nil
+}
+
+// decode reads records, and their places if these are asked for.
+func (r *stdinReader) decode(dst *batch.Batch, max int) (used, records int, err error) {
+	if r.places.column < 0 {
+		return r.dec.Decode(r.buf[r.lo:], r.eof, dst, max)
+	}
+	used, records, r.at, err = r.places.decode(r.dec, r.buf[r.lo:], r.eof, dst, max, "standard input", r.lines+1)
+	return used, records, err
 }
 
 // header reads what stands before the first record.
@@ -163,7 +176,7 @@ func (r *stdinReader) sample(name string, text func() string) {
 	r.ctx.Sample(name, func() string {
 		line := r.lines + 1
 		if l, ok := r.dec.(format.Located); ok {
-			line += countLines(r.buf[r.lo : r.lo+l.Offset()])
+			line += countLines(r.buf[r.lo : r.lo+r.places.base+l.Offset()])
 		}
 		return fmt.Sprintf("standard input:%d: %s", line, text())
 	})

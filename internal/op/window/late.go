@@ -43,8 +43,14 @@ func LateColumns(marked types.Type) []types.Field {
 	}
 }
 
+// The counters of late rows. What a query selects by LATE is counted in both.
+const (
+	LateRows         = "late_rows"
+	SelectedLateRows = "selected_late_rows"
+)
+
 // Late takes the rows of a batch that come too late for an operator: it counts
-// them as late_rows, keeps samples of them, and sends them to the operator's
+// them as LateRows, keeps samples of them, and sends them to the operator's
 // taps. Use Add or AddRow for each such row of a batch, then Flush once.
 type Late struct {
 	ctx    *op.Context
@@ -90,8 +96,13 @@ func (l *Late) Flush(b *batch.Batch, wm int64, out op.Output) {
 	if len(l.rows) == 0 {
 		return
 	}
-	l.ctx.Count("late_rows", int64(len(l.rows)))
-	l.ctx.Sample("late_rows", func() string { return l.words(b, l.rows[0], wm) })
+	l.ctx.Count(LateRows, int64(len(l.rows)))
+	name := LateRows
+	if len(l.taps) > 0 {
+		name = SelectedLateRows
+		l.ctx.Count(name, int64(len(l.rows)))
+	}
+	l.ctx.Sample(name, func() string { return l.words(b, l.rows[0], wm) })
 	for i := range l.taps {
 		l.send(&l.taps[i], b, wm, out)
 	}

@@ -27,6 +27,15 @@ type Binder struct {
 	ctes []cte
 	// views are the views that are being bound, against endless recursion.
 	views []catalog.Path
+
+	// late is what LATE asks for. tapping is set in a second binding, which has all of it from the start.
+	late    Late
+	tapping bool
+	// origins are the nodes whose rows are those of a table or view of late. sourced are copies of tables, see withSource.
+	origins map[plan.Node]*lateOf
+	sourced map[*catalog.Table]*catalog.Table
+	// windowInputs collects what the windows of a view are over; nil if nobody asks.
+	windowInputs []windowInput
 }
 
 // cte is a name of a WITH clause.

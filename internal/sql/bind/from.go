@@ -105,13 +105,13 @@ func (b *Binder) tableName(name *ast.Name, hints []ast.Hint, asOf ast.Expr) *rel
 	path := b.Catalog.Resolve(parts)
 	switch o := b.Catalog.Lookup(path).(type) {
 	case *catalog.Table:
-		return b.table(o, b.optionHints(hints), name.Pos())
+		return b.origin(b.table(o, b.optionHints(hints), name.Pos()), path)
 	case *catalog.View:
 		if override := b.optionHints(hints); len(override) > 0 {
 			b.errorf(override[0].KeyPos, "OPTIONS cannot be given to the view %s, only to a table", path.Name)
 			return nil
 		}
-		return b.view(o, name.Pos())
+		return b.origin(b.view(o, name.Pos()), path)
 	}
 	b.unknownTable(name, path)
 	return nil
@@ -211,7 +211,7 @@ func (b *Binder) table(t *catalog.Table, override []catalog.Option, pos diag.Pos
 		b.fault(err)
 		return nil
 	}
-	scan := &plan.Scan{Table: t, Options: override, Fields: &types.Schema{}, Pos: pos}
+	scan := &plan.Scan{Table: b.withSource(t, conn.Def), Options: override, Fields: &types.Schema{}, Pos: pos}
 	for _, kind := range []ast.ColumnKind{ast.Physical, ast.Metadata} {
 		for i := range t.Columns {
 			c := &t.Columns[i]
@@ -237,7 +237,7 @@ func (b *Binder) table(t *catalog.Table, override []catalog.Option, pos diag.Pos
 		return nil
 	}
 	scan.Modes = source.Modes()
-	n := b.columnsOf(scan)
+	n := b.columnsOf(scan, t)
 	if n == nil {
 		return nil
 	}
@@ -260,8 +260,7 @@ func (b *Binder) unknownMetadata(c *catalog.Column, conn *connect.Table) {
 }
 
 // columnsOf puts the columns in the order of the table, computes what is computed, and casts metadata to its column's type.
-func (b *Binder) columnsOf(scan *plan.Scan) plan.Node {
-	t := scan.Table
+func (b *Binder) columnsOf(scan *plan.Scan, t *catalog.Table) plan.Node {
 	s := over(&relation{node: scan, names: t.Path.Parts()}, "a computed column")
 	p := &plan.Project{Input: scan, Out: t.Schema()}
 	plain := true

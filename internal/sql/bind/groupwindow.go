@@ -158,7 +158,8 @@ func (g *grouping) addWindow() {
 	if w.Kind == plan.Session {
 		in = g.partition(&w)
 	}
-	tvf := newWindowTVF(in, w)
+	in, taps := g.b.tapWindow(in, g.input.Schema(), &w)
+	tvf := newWindowTVF(in, w, taps)
 	width := len(in.Schema().Fields)
 	for i, f := range legacyColumns(&w) {
 		tvf.Out.Fields[width+i] = f

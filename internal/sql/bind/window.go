@@ -22,12 +22,14 @@ func (b *Binder) tableFunc(t *ast.TableFunc) *relation {
 		return b.windowFunction(t.Call, f)
 	}
 	switch {
+	case name == "LATE":
+		return b.lateRows(t.Call)
 	case laterTableFuncs[name]:
 		b.unsupported(t.Pos(), name)
 	case t.Lateral || fn.Lookup(name) != nil:
 		b.unsupported(t.Pos(), "the table function "+name)
 	default:
-		b.unknown(t.Call.Pos(), name, []string{"TUMBLE", "HOP", "CUMULATE", "SESSION"}, "unknown table function %s", t.Call.FuncName())
+		b.unknown(t.Call.Pos(), name, []string{"TUMBLE", "HOP", "CUMULATE", "SESSION", "LATE"}, "unknown table function %s", t.Call.FuncName())
 	}
 	return nil
 }
@@ -76,13 +78,29 @@ func (b *Binder) windowFunction(c *ast.Call, f *windowFunction) *relation {
 	}
 	w.Time, w.TimeType = col, rel.node.Schema().Fields[col].Type
 	w.TimeType.Attr = plan.TimeAttr(rel.node, col)
-	return &relation{node: newWindowTVF(rel.node, w)}
+	in, taps := b.tapWindow(rel.node, rel.node.Schema(), &w)
+	return &relation{node: showColumns(newWindowTVF(in, w, taps), len(rel.node.Schema().Fields))}
 }
 
-func newWindowTVF(in plan.Node, w plan.Window) *plan.WindowTVF {
+// showColumns shows the first columns of a window function's input, and those of the window.
+func showColumns(tvf *plan.WindowTVF, width int) plan.Node {
+	behind := len(tvf.Input.Schema().Fields)
+	if behind == width {
+		return tvf
+	}
+	p := &plan.Project{Input: tvf, Out: &types.Schema{}}
+	for i, e := range passAll(tvf.Out) {
+		if i < width || i >= behind {
+			p.Exprs, p.Out.Fields = append(p.Exprs, e), append(p.Out.Fields, tvf.Out.Fields[i])
+		}
+	}
+	return p
+}
+
+func newWindowTVF(in plan.Node, w plan.Window, taps []plan.Tap) *plan.WindowTVF {
 	out := schemaOf(in.Schema())
 	out.Fields = append(out.Fields, w.Columns()...)
-	return &plan.WindowTVF{Input: in, Window: w, Out: out}
+	return &plan.WindowTVF{Input: in, Window: w, Out: out, Taps: taps}
 }
 
 // windowLengths binds the arguments that are intervals, those that there are.

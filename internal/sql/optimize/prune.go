@@ -9,6 +9,7 @@ import (
 // prune removes columns that nobody needs, down into the sources, and watermarks that no node above waits for.
 func (o *optimizer) prune(n plan.Node) plan.Node {
 	p := pruner{}
+	n = plan.Rewrite(n, o.alone)
 	out, _ := p.node(n, all(n), false)
 	return out
 }
@@ -46,8 +47,8 @@ func (p pruner) node(n plan.Node, need columns, timed bool) (plan.Node, map[int]
 		return p.scan(n, need)
 	case *plan.Watermark:
 		return p.watermark(n, need, timed)
-	case *plan.Values:
-		return p.values(n, need)
+	case *plan.Values, *plan.Late:
+		return n, same(need, len(n.Schema().Fields))
 	case *plan.Filter:
 		return p.filter(n, need, timed)
 	case *plan.Project:
@@ -148,10 +149,6 @@ func (p pruner) watermark(n *plan.Watermark, need columns, timed bool) (plan.Nod
 	return out, at
 }
 
-func (p pruner) values(n *plan.Values, need columns) (plan.Node, map[int]int) {
-	return n, same(need, len(n.Out.Fields))
-}
-
 func (p pruner) filter(n *plan.Filter, need columns, timed bool) (plan.Node, map[int]int) {
 	wider := columns{}
 	for c := range need {
@@ -186,6 +183,7 @@ func (p pruner) windowTVF(n *plan.WindowTVF, need columns, timed bool) (plan.Nod
 	width := len(n.Input.Schema().Fields)
 	below := columns{n.Window.Time: true}
 	below.addAll(n.Window.Partition)
+	below.addAll(plan.TapColumns(n.Taps))
 	for c := range need {
 		if c < width {
 			below[c] = true
@@ -195,6 +193,7 @@ func (p pruner) windowTVF(n *plan.WindowTVF, need columns, timed bool) (plan.Nod
 	in, at := p.node(n.Input, below, timed || n.Window.Kind == plan.Session)
 	out := &plan.WindowTVF{Input: in, Window: n.Window, Out: &types.Schema{Fields: append([]types.Field(nil), in.Schema().Fields...)}}
 	out.Window.Time, out.Window.Partition = at[n.Window.Time], moved(n.Window.Partition, at)
+	out.Taps = plan.MapTaps(n.Taps, func(c int) int { return at[c] })
 	for i, f := range n.Out.Fields[width:] {
 		at[width+i] = len(out.Out.Fields)
 		out.Out.Fields = append(out.Out.Fields, f)
@@ -257,6 +256,7 @@ func (p pruner) windowAggregate(n *plan.WindowAggregate, need columns) (plan.Nod
 	}
 	below := columns{n.Window.Time: true}
 	below.addAll(n.Keys)
+	below.addAll(plan.TapColumns(n.Taps))
 	for _, a := range out.Aggs {
 		below.addAll(a.Args)
 		if a.Filter >= 0 {
@@ -266,6 +266,7 @@ func (p pruner) windowAggregate(n *plan.WindowAggregate, need columns) (plan.Nod
 	in, inAt := p.node(n.Input, below, true)
 	out.Input, out.Keys, out.Aggs = in, moved(n.Keys, inAt), movedAggs(out.Aggs, inAt)
 	out.Window.Time = inAt[n.Window.Time]
+	out.Taps = plan.MapTaps(n.Taps, func(c int) int { return inAt[c] })
 	return &out, at
 }
 

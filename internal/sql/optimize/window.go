@@ -30,6 +30,9 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 			out.Window.Time = k
 		}
 	}
+	if tvf.Window.Kind != plan.Session {
+		liftTaps(out, tvf)
+	}
 	return restoreOrder(out, a, place)
 }
 
@@ -131,7 +134,8 @@ func (o *optimizer) absorb(w *plan.WindowAggregate, in plan.Node, tvf *plan.Wind
 	if below == nil {
 		return false
 	}
-	w.Window.Time = timeColumn(below, tvf)
+	w.Window.Time = below.Pass(tvf.Window.Time)
+	w.Taps = plan.MapTaps(tvf.Taps, below.Pass)
 	w.Input = below
 	if expands {
 		w.Input = plan.NewExpand(below, moved(expand.Copies, place), expand.Sets)
@@ -163,19 +167,6 @@ func withoutWindow(p *plan.Project, tvf *plan.WindowTVF, used map[int]bool) (*pl
 		below.Out.Fields = append(below.Out.Fields, p.Out.Fields[i])
 	}
 	return below, place
-}
-
-// timeColumn finds the time column of a window function in a projection over its input, or adds it.
-func timeColumn(p *plan.Project, tvf *plan.WindowTVF) int {
-	for i, e := range p.Exprs {
-		if c, is := e.(*expr.Col); is && c.Index == tvf.Window.Time {
-			return i
-		}
-	}
-	time := tvf.Input.Schema().Fields[tvf.Window.Time]
-	p.Exprs = append(p.Exprs, expr.NewCol(tvf.Window.Time, time.Name, time.Type))
-	p.Out.Fields = append(p.Out.Fields, time)
-	return len(p.Exprs) - 1
 }
 
 func moved(cols []int, place map[int]int) []int {

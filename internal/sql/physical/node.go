@@ -37,6 +37,8 @@ type Input struct {
 	From *Node
 	Ship graph.Ship
 	Keys []int
+	// Side names a side output of From; empty for its rows.
+	Side string
 }
 
 // Plan is a physical plan of one or more sinks.
@@ -56,6 +58,9 @@ func (n *Node) line() string {
 
 // ship describes an edge.
 func (in *Input) ship() string {
+	if in.Side != "" {
+		return "[side " + in.Side + "] "
+	}
 	switch in.Ship {
 	case graph.Forward:
 		return ""
@@ -113,7 +118,7 @@ func (p *Plan) Graph() (*graph.Graph, error) {
 			out.Source = n.source.graphSource()
 		}
 		for _, in := range n.In {
-			out.Inputs = append(out.Inputs, graph.Edge{From: made[in.From], Ship: in.Ship, Keys: in.Keys})
+			out.Inputs = append(out.Inputs, graph.Edge{From: made[in.From], Ship: in.Ship, Keys: in.Keys, Side: in.Side})
 		}
 		made[n] = out
 		g.Nodes = append(g.Nodes, out)

@@ -32,11 +32,13 @@ type Options struct {
 
 // Make plans sinks, which may share sources. The error is a diag.List, or a *bind.Unsupported.
 func Make(sinks []*plan.Sink, o Options) (*Plan, error) {
-	p := &planner{Options: o, env: o.Host.Env, ids: map[string]int{}, changes: map[*plan.Sink]*plan.Changes{}, out: &Plan{}}
-	p.gatherScans(sinks)
+	p := &planner{Options: o, env: o.Host.Env, ids: map[string]int{}, changes: map[*plan.Sink]*plan.Changes{}, out: &Plan{}, tapped: map[string][]*Node{}}
+	alone := findAlone(sinks)
+	p.gatherScans(sinks, alone)
 	for _, s := range sinks {
 		p.lowerSink(s)
 	}
+	p.connectLate(alone)
 	switch {
 	case len(p.errs) > 0:
 		p.errs.Append(p.missing)
@@ -58,6 +60,9 @@ type planner struct {
 	// current are the changes of the sink that is being planned.
 	current *plan.Changes
 	scans   []*scanGroup
+	// late are the nodes of LATE, tapped those with late rows, by the tag of the tap.
+	late   []*Node
+	tapped map[string][]*Node
 
 	errs, missing diag.List
 }
@@ -218,6 +223,8 @@ func (p *planner) lower(n plan.Node, path string) *Node {
 		return p.lowerChain(n, path)
 	case *plan.Values:
 		return p.lowerValues(n, path)
+	case *plan.Late:
+		return p.lowerLate(n)
 	case *plan.WindowTVF:
 		return p.lowerWindowTVF(n, path)
 	case *plan.WindowAggregate:

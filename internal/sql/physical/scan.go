@@ -55,11 +55,14 @@ func (s *sourceNode) graphSource() *graph.Source {
 	}
 }
 
-// gatherScans enters the scans of all sinks, and what is needed of them.
-func (p *planner) gatherScans(sinks []*plan.Sink) {
+// gatherScans enters the scans of all sinks, and of the queries that run for their late rows alone, and what is needed of them.
+func (p *planner) gatherScans(sinks []*plan.Sink, alone []*plan.Late) {
 	each := func(f func(*plan.Scan, []plan.Node)) {
 		for _, s := range sinks {
 			eachScan(s, nil, f)
+		}
+		for _, l := range alone {
+			eachScan(l.Alone, nil, f)
 		}
 	}
 	each(func(s *plan.Scan, above []plan.Node) {

@@ -56,12 +56,13 @@ func (p *planner) lowerSessions(n *plan.WindowTVF, path string) *Node {
 		In: in.Out, Out: n.Out, Keys: n.Window.Partition, Time: n.Window.Time, Window: p.assigner(&n.Window), Rows: true,
 		Props:    []windowagg.Prop{windowagg.Start, windowagg.End, windowagg.Time},
 		Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime, Marked: n.Window.TimeType,
+		Taps: lateTaps(n.Taps),
 	}
-	return p.add(&Node{
+	return p.tap(p.add(&Node{
 		ID: id, Name: "WindowTableFunction", Detail: "window=[" + n.Window.Line(n.Input.Schema()) + "]",
 		Parallelism: parallelism, In: []Input{edge}, Out: n.Out, logical: n,
 		create: func() (op.Operator, error) { return windowagg.New(c), nil },
-	})
+	}))
 }
 
 func (p *planner) lowerExpand(n *plan.Expand, path string) *Node {
@@ -91,7 +92,7 @@ func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *No
 	c := windowagg.Config{
 		In: in.Out, Out: n.Out, Keys: n.Keys, Time: n.Window.Time, Attached: n.Attached,
 		Window: p.assigner(&n.Window), Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime,
-		Marked: n.Window.TimeType,
+		Marked: n.Window.TimeType, Taps: lateTaps(n.Taps),
 	}
 	for _, w := range n.Props {
 		c.Props = append(c.Props, windowProps[w])
@@ -114,8 +115,8 @@ func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *No
 		return nil
 	}
 	line := n.Line()
-	return p.add(&Node{
+	return p.tap(p.add(&Node{
 		ID: id, Name: "WindowAggregate", Detail: strings.TrimSuffix(line[strings.IndexByte(line, '(')+1:], ")"),
 		Parallelism: parallelism, In: []Input{edge}, Out: n.Out, logical: n, create: create,
-	})
+	}))
 }

@@ -36,7 +36,7 @@ func (c *Changes) infer(n Node, accepts func(*Sink) connector.Modes) connector.M
 			c.Missing.Errorf(n.Pos, "reading the changes of table %s by their key (a table that sends no -U) is not supported yet", n.Table.Path.Name)
 		}
 		return n.Modes
-	case *Values:
+	case *Values, *Late:
 		return connector.InsertOnly
 	case *Aggregate:
 		return c.aggregate(n)

@@ -23,7 +23,7 @@ func Keys(n Node) [][]int {
 			return [][]int{{}}
 		}
 		return nil
-	case *Union, *Expand:
+	case *Union, *Expand, *Late:
 		return nil
 	case *WindowTVF:
 		if n.Window.Kind == Hop || n.Window.Kind == Cumulate {

@@ -110,6 +110,8 @@ type WindowTVF struct {
 	Input  Node
 	Window Window
 	Out    *types.Schema
+	// Taps want the rows that are late for the windows.
+	Taps []Tap
 }
 
 // Agg is a call of an aggregate function over columns of the input.
@@ -162,6 +164,8 @@ type WindowAggregate struct {
 	Out    *types.Schema
 	// Attached tells that the rows have their window already: Window.Time is then the column of the window's end.
 	Attached bool
+	// Taps want the rows that are late.
+	Taps []Tap
 	// Pos is where the query asks for it.
 	Pos diag.Pos
 }

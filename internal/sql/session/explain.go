@@ -29,7 +29,7 @@ func (s *Session) explain(e *ast.Explain) (*Result, error) {
 	switch st := e.Statement.(type) {
 	case *ast.QueryStatement:
 		var n plan.Node
-		if n, err = s.binder().Query(st.Query); err == nil {
+		if n, err = s.bindQuery(st); err == nil {
 			sinks = []*plan.Sink{{Input: n}}
 		}
 	case *ast.Insert:

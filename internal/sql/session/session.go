@@ -113,7 +113,7 @@ func (p *Planned) Updating() bool { return p.Modes != connector.InsertOnly }
 
 // PlanQuery plans a SELECT whose rows go to result.
 func (s *Session) PlanQuery(q *ast.QueryStatement, result connector.Sink) (*Planned, error) {
-	n, err := s.binder().Query(q.Query)
+	n, err := s.bindQuery(q)
 	if err != nil {
 		return nil, err
 	}
@@ -141,16 +141,36 @@ func (s *Session) PlanInsert(stmts ...*ast.Insert) (*Planned, error) {
 	return st.planned(schema)
 }
 
-func (s *Session) bindInserts(stmts []*ast.Insert) ([]*plan.Sink, error) {
+func (s *Session) bindQuery(q *ast.QueryStatement) (n plan.Node, err error) {
+	err = s.bound(func(b *bind.Binder) error { n, err = b.Query(q.Query); return err })
+	return n, err
+}
+
+func (s *Session) bindInserts(stmts []*ast.Insert) (sinks []*plan.Sink, err error) {
+	err = s.bound(func(b *bind.Binder) error {
+		var all errorList
+		sinks = nil
+		for _, ins := range stmts {
+			sink, err := b.Insert(ins)
+			all.add(err)
+			sinks = append(sinks, sink)
+		}
+		return all.err()
+	})
+	return sinks, err
+}
+
+// bound lets f bind the statements of a job: a second time if they ask for late rows, with what the first time has found.
+func (s *Session) bound(f func(*bind.Binder) error) error {
 	b := s.binder()
-	var sinks []*plan.Sink
-	var all errorList
-	for _, ins := range stmts {
-		sink, err := b.Insert(ins)
-		all.add(err)
-		sinks = append(sinks, sink)
+	err := f(b)
+	late := b.Late()
+	if err != nil || late == nil {
+		return err
 	}
-	return sinks, all.err()
+	b = s.binder()
+	b.Tap(late)
+	return f(b)
 }
 
 // sinkSchema are the columns of a table that INSERT writes, with time attributes.

@@ -1,0 +1,116 @@
+package physical
+
+import (
+	"strings"
+
+	"github.com/millstream-io/millstream/connector"
+	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/union"
+	"github.com/millstream-io/millstream/internal/op/window"
+	"github.com/millstream-io/millstream/internal/sql/plan"
+)
+
+// lateTaps are taps as operators know them.
+func lateTaps(taps []plan.Tap) []window.LateTap {
+	out := make([]window.LateTap, len(taps))
+	for i, t := range taps {
+		out[i] = window.LateTap{Tag: t.Tag, Cols: t.Cols, Source: t.Source, Out: t.Out}
+	}
+	return out
+}
+
+// tap enters a node whose operator has taps, and returns it.
+func (p *planner) tap(n *Node) *Node {
+	for _, t := range plan.TapsOf(n.logical) {
+		p.tapped[t.Tag] = append(p.tapped[t.Tag], n)
+	}
+	return n
+}
+
+// lowerLate plans the late rows of a table or view. Which operators have some is known once all is planned; see connectLate.
+func (p *planner) lowerLate(n *plan.Late) *Node {
+	out := n.Out
+	late := &Node{
+		ID: p.unique("late:" + n.Of), Name: "Late[" + n.Of + "]", Detail: "columns=[" + strings.Join(out.Names(), ", ") + "]",
+		Parallelism: 1, Out: out, logical: n, create: func() (op.Operator, error) { return union.New(out), nil },
+	}
+	p.late = append(p.late, late)
+	return p.add(late)
+}
+
+// eachNode calls f for each node of all sinks.
+func eachNode(sinks []*plan.Sink, f func(plan.Node)) {
+	for _, s := range sinks {
+		plan.Walk(s, f)
+	}
+}
+
+// findAlone returns the views whose late rows are wanted while nothing else reads them: their queries run for that alone.
+func findAlone(sinks []*plan.Sink) []*plan.Late {
+	tags := map[string]bool{}
+	eachNode(sinks, func(n plan.Node) {
+		for _, t := range plan.TapsOf(n) {
+			tags[t.Tag] = true
+		}
+	})
+	var out []*plan.Late
+	eachNode(sinks, func(n plan.Node) {
+		if l, is := n.(*plan.Late); is && l.Alone != nil && !tags[l.Tag] {
+			tags[l.Tag] = true
+			out = append(out, l)
+		}
+	})
+	return out
+}
+
+// connectLate plans the queries that run for their late rows alone, and lets the nodes of LATE read the late rows of all
+// operators.
+func (p *planner) connectLate(alone []*plan.Late) {
+	if len(p.late) == 0 || len(p.errs) > 0 || len(p.missing) > 0 {
+		return
+	}
+	for _, l := range alone {
+		p.current = plan.InferChanges(l.Alone, func(*plan.Sink) connector.Modes { return connector.AllModes })
+		p.errs.Append(p.current.Errors)
+		p.missing.Append(p.current.Missing)
+		if len(p.errs) > 0 || len(p.missing) > 0 || p.lower(l.Alone, "late:"+l.Of) == nil {
+			return
+		}
+	}
+	for _, n := range p.late {
+		l := n.logical.(*plan.Late)
+		for _, from := range p.tapped[l.Tag] {
+			in := gather(from)
+			in.Side = l.Tag
+			n.In = append(n.In, in)
+		}
+		if len(n.In) == 0 {
+			p.errs.Errorf(l.Pos, "nothing in this job drops late rows of %s", l.Of).
+				WithHint("LATE tells what other queries of the job drop: put both into one STATEMENT SET, or name a view that groups by windows")
+		}
+	}
+	p.sortNodes()
+}
+
+// sortNodes puts nodes behind their inputs again, and leaves out those that nobody reads.
+func (p *planner) sortNodes() {
+	var sorted []*Node
+	seen := map[*Node]bool{}
+	var visit func(n *Node)
+	visit = func(n *Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, in := range n.In {
+			visit(in.From)
+		}
+		sorted = append(sorted, n)
+	}
+	for _, n := range p.out.nodes {
+		if n.sink != nil {
+			visit(n)
+		}
+	}
+	p.out.nodes = sorted
+}
