@@ -198,7 +198,7 @@ func (b *Binder) tapWindow(in plan.Node, row *types.Schema, w *plan.Window) (pla
 	var taps []plan.Tap
 	for _, of := range b.late.of {
 		if of.inside && slices.Contains(b.views, of.path) {
-			taps = append(taps, plan.Tap{Tag: of.tag(), Cols: upTo(len(of.row.Fields)), Out: of.schema()})
+			taps = append(taps, plan.Tap{Tag: of.tag(), Cols: firstColumns(len(of.row.Fields)), Out: of.schema()})
 		}
 	}
 	for _, of := range b.late.of {
@@ -220,7 +220,8 @@ func (b *Binder) tapWindow(in plan.Node, row *types.Schema, w *plan.Window) (pla
 	return in, taps
 }
 
-func upTo(n int) []int {
+// firstColumns are the positions of the first n columns.
+func firstColumns(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i
@@ -234,7 +235,7 @@ func (b *Binder) liftOrigin(n plan.Node, of *lateOf) (plan.Node, []int) {
 		if b.origins[n] != of {
 			return nil, nil
 		}
-		return n, upTo(len(of.row.Fields))
+		return n, firstColumns(len(of.row.Fields))
 	}, b.moveOrigin)
 }
 
