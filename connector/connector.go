@@ -34,6 +34,10 @@ type Def struct {
 	// has only some of the fields that it has in Table.Physical, in the same
 	// order. With Formats set, the format must say so, too.
 	PartialRows bool
+	// NullTimes says that a row whose event time is NULL is no error unless the
+	// job's options say so. That is so in Flink for sources that compute
+	// watermarks themselves.
+	NullTimes bool
 	// NewSource and NewSink check the options and make the table's source or
 	// sink; nil where the connector has none. They open nothing: files and
 	// connections are opened when the job runs.

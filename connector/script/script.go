@@ -28,6 +28,7 @@ keeps what it receives for the script to compare.`,
 			Doc: "the kinds of change that the table sends or takes: +I; +I, +U and -D by primary key; or all"},
 		{Name: "lookup", Kind: format.Bool, Default: "false", Own: true, Doc: "the table can be looked up in joins"},
 	},
+	NullTimes: true,
 	NewSource: newSource,
 	NewSink:   newSink,
 }

@@ -74,17 +74,71 @@ type Source struct {
 	Watermark func() (WatermarkFn, error)
 	// SourceWatermark is set for WATERMARK FOR c AS SOURCE_WATERMARK().
 	SourceWatermark bool
-	// IdleTimeout in ms makes a silent split idle; 0 means never.
-	IdleTimeout int64
+	// Timing says when watermarks are sent.
+	Timing
 	// Ops are made anew for each subtask, and run in the source's task:
 	// computed columns and pushed-down filters. The watermark of a chunk is
 	// sent behind what they emit for it.
 	Ops []func() (op.Operator, error)
 }
 
-// WatermarkFn returns the largest watermark that the rows of a chunk allow, and
-// false if they allow none (no rows, or only null times).
-type WatermarkFn func(rows connector.Chunk) (wm int64, ok bool, err error)
+// WatermarkFn tells the watermark that each row of a batch allows. The result
+// holds until the next call.
+type WatermarkFn func(b *batch.Batch) (Marks, error)
+
+// Marks are the watermarks that the rows of a batch allow.
+type Marks struct {
+	// Times are the watermarks by the position of the row, but that Behind has
+	// still to be subtracted.
+	Times  []int64
+	Behind int64
+	// Valid are the rows that allow one, HasTime those whose event time is not
+	// NULL.
+	Valid, HasTime batch.Bitmap
+}
+
+// NullTimes says what a source does with rows whose event time is NULL. They
+// never move the watermark.
+type NullTimes uint8
+
+const (
+	// NullPass sends them on.
+	NullPass NullTimes = iota
+	// NullFail fails the job.
+	NullFail
+	// NullDrop leaves them out, and counts them.
+	NullDrop
+	// NullSkip sends them on, and counts them.
+	NullSkip
+)
+
+// Timing are the rules by which a source's watermarks are sent, beyond the one
+// that one follows each batch. All times are ms.
+type Timing struct {
+	// Column is the name of the column of event time.
+	Column string
+	// Nulls says what becomes of rows without event time.
+	Nulls NullTimes
+	// EachRow sends one behind each row that raises it.
+	EachRow bool
+	// Period is the least time between two of a reader, by the clock; 0: none.
+	Period int64
+	// IdleTimeout makes a split idle that is silent for so long; 0: never.
+	IdleTimeout int64
+	// FlushAfterIdle closes all open windows once all that can be read is silent
+	// for so long; 0: never.
+	FlushAfterIdle int64
+	// Group names the sources of a job whose splits wait for each other: one
+	// whose watermark is more than MaxDrift ahead of the least of the group is
+	// not read until that has caught up. It looks again every UpdateInterval, and
+	// whenever the group lets it go on. Empty: the splits wait for none.
+	Group                    string
+	MaxDrift, UpdateInterval int64
+	// Delay is by how much the watermark of a row is behind the row's time, where
+	// DelayKnown says that it is the same for all.
+	Delay      int64
+	DelayKnown bool
+}
 
 // Sink is a table that is written.
 type Sink struct {

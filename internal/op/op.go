@@ -92,6 +92,14 @@ type EndHandler interface {
 	OnEnd(in int, out Output) error
 }
 
+// Waiter is implemented by operators that hold rows back until event time has
+// come so far. It is called between events, and must not be slow.
+type Waiter interface {
+	// Due returns the least watermark at which something would come out, and the
+	// one at which nothing would be held back any more; false if nothing is now.
+	Due() (next, last int64, ok bool)
+}
+
 // Closer frees what the operator holds.
 type Closer interface{ Close() error }
 

@@ -24,6 +24,9 @@ const (
 	evBarrier
 	// evEnd is the end of input in.
 	evEnd
+	// evFlush says that nothing was there to read for so long that open windows
+	// shall be closed.
+	evFlush
 )
 
 // event is one thing that passes through the stages of a chain in order.
@@ -80,6 +83,7 @@ type stage struct {
 	barrier   op.BarrierHandler
 	resumer   op.Resumer
 	end       op.EndHandler
+	waiter    op.Waiter
 	// writer is set, and op is not, for a sink.
 	writer connector.Writer
 
@@ -111,6 +115,7 @@ func (s *stage) bind(o op.Operator) {
 	s.barrier, _ = o.(op.BarrierHandler)
 	s.resumer, _ = o.(op.Resumer)
 	s.end, _ = o.(op.EndHandler)
+	s.waiter, _ = o.(op.Waiter)
 }
 
 // Emit implements op.Output.
@@ -163,6 +168,10 @@ func (c *chain) fail(s *stage, err error) {
 // handle calls the operator. Unless that leaves the event half done, the event
 // goes on to the next stage.
 func (s *stage) handle(ev event) {
+	if ev.kind == evFlush && s.closeAll() {
+		s.chain.deliver(s.index, ev)
+		return
+	}
 	c := s.chain
 	c.cur = s
 	s.saidFull = false
@@ -176,6 +185,21 @@ func (s *stage) handle(ev event) {
 		return
 	}
 	s.pass(ev)
+}
+
+// closeAll brings the operator's time to where it holds nothing back any more,
+// and reports whether it was not there yet. Its rows are on their way then, and
+// the flush has to go behind them.
+func (s *stage) closeAll() bool {
+	if s.waiter == nil {
+		return false
+	}
+	_, last, ok := s.waiter.Due()
+	if !ok || last <= s.in {
+		return false
+	}
+	s.handle(event{kind: evWatermark, n: last})
+	return true
 }
 
 func (s *stage) call(ev *event) (err error) {

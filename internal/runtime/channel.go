@@ -19,6 +19,8 @@ const (
 	itemBarrier
 	// itemEnd says that no more rows will come. Barriers still may.
 	itemEnd
+	// itemFlush says that nothing was there to read for long; see evFlush.
+	itemFlush
 )
 
 // item is one thing that travels from a task to the next, in order with the

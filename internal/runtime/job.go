@@ -37,6 +37,7 @@ type Job struct {
 
 	tasks   []*task
 	sources []*discovery
+	groups  map[string]*group
 	stats   map[*graph.Node][]*stats
 	control control
 

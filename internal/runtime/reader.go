@@ -36,12 +36,27 @@ type reader struct {
 	// ended is set when the end was sent on, stopped when nothing shall be
 	// read any more.
 	ended, stopped bool
+	// emitAt is when the next watermark may be sent, where that goes by the clock.
+	emitAt int64
+	// member is the reader in its alignment group, or nil; lookAt is when to look
+	// at the group again although it has not woken the task.
+	member *member
+	lookAt int64
+	// emptySince is since when there has been no split to read, or unset; flushed
+	// is set once receivers were told to close their windows, until a row comes.
+	emptySince int64
+	flushed    bool
 }
 
 func newReader(t *task, n *graph.Node, st *stats) *reader {
-	return &reader{
+	r := &reader{
 		task: t, node: n, stats: st, time: newCombiner(0), more: true, begun: map[int64]bool{}, sequels: map[int64]int{},
+		lookAt: never, emptySince: unset,
 	}
+	if n.Source.Group != "" {
+		r.member = t.job.group(n.Source.Group).join(n.Source.MaxDrift, t.wake)
+	}
+	return r
 }
 
 // split is one split in the hands of a reader.
@@ -59,9 +74,12 @@ type split struct {
 	watermark graph.WatermarkFn
 	// input is the split's number in the reader's combiner.
 	input int
-	// wm is the watermark that was sent, held the one that its rows allow.
-	wm, held int64
-	idle     bool
+	// wm is the watermark that was sent, ready the one that may be sent, and held
+	// the one that its rows allow.
+	wm, ready, held int64
+	idle            bool
+	// paused is set while the split waits for its alignment group.
+	paused bool
 	// waiting is set while there is nothing to read, woken when that may have
 	// changed.
 	waiting bool
@@ -72,7 +90,7 @@ type split struct {
 }
 
 func newSplit(s connector.Split, seq int64) *split {
-	return &split{Split: s, seq: seq, file: seq, held: op.MinWatermark, silent: unset}
+	return &split{Split: s, seq: seq, file: seq, ready: op.MinWatermark, held: op.MinWatermark, silent: unset}
 }
 
 // enqueue lets a split wait for its turn. Until then it holds the watermark
@@ -159,7 +177,11 @@ func (r *reader) openSplit(s *split) {
 	}
 	r.begin(s.file)
 	s.wm, s.held, s.idle = t.wm, max(s.held, t.wm), t.idle
-	s.input = r.time.add(t)
+	s.ready = s.wm
+	if r.node.Source.Period > 0 {
+		s.ready = s.held
+	}
+	s.input, r.emptySince = r.time.add(t), unset
 	r.open = append(r.open, s)
 	if err := r.connect(s); err != nil {
 		r.fail(err)
@@ -214,14 +236,14 @@ func (r *reader) step() Status {
 	for i := range r.open {
 		k := (r.turn + i) % len(r.open)
 		s := r.open[k]
-		if s.waiting && !s.woken.Load() {
+		if s.waiting && !s.woken.Load() || r.ahead(s) {
 			continue
 		}
 		r.turn = k + 1
 		r.read(s)
 		return Progress
 	}
-	if r.markIdle() {
+	if r.tick() {
 		return Progress
 	}
 	return r.task.rest()
@@ -233,27 +255,32 @@ func (r *reader) read(s *split) {
 	s.woken.Store(false)
 	c, err := s.reader.Read(r.task.job.cfg.BatchSize)
 	if err == nil {
-		err = r.allow(s, c)
+		err = r.handle(s, c)
 	}
 	if err != nil {
 		r.fail(err)
-		return
 	}
-	if n := rowsOf(c); n > 0 || c.HasWatermark {
-		if s.idle || s.silent != unset {
-			s.idle, s.silent = false, unset
-			r.time.set(s.input, s.wm, false)
-			r.retime()
-		}
-		if n > 0 {
-			r.stats.in.Add(int64(n))
-			r.emit(c)
-		}
+}
+
+func (r *reader) handle(s *split, c connector.Chunk) error {
+	n := rowsOf(c)
+	if (n > 0 || c.HasWatermark) && (s.idle || s.silent != unset) {
+		s.idle, s.silent = false, unset
+		r.time.set(s.input, s.wm, false)
+		r.retime()
+	}
+	if n > 0 {
+		r.flushed = false
+		r.stats.in.Add(int64(n))
+	}
+	if err := r.emit(s, c); err != nil {
+		return err
 	}
 	if c.Position != nil {
 		s.position = c.Position
 	}
 	r.follow(s, c)
+	return nil
 }
 
 // rowsOf is the number of rows of a chunk.
@@ -264,52 +291,28 @@ func rowsOf(c connector.Chunk) int {
 	return c.Batch.Rows()
 }
 
-func (r *reader) emit(c connector.Chunk) {
-	if len(r.node.Source.Ops) == 0 {
-		r.stats.out.Add(int64(c.Batch.Rows()))
-	}
-	r.task.chain.deliver(0, event{kind: evRows, batch: c.Batch})
-}
-
-// allow notes the watermark that a chunk's rows allow.
-func (r *reader) allow(s *split, c connector.Chunk) error {
-	switch {
-	case c.HasWatermark && r.node.Source.SourceWatermark:
-		s.held = max(s.held, c.Watermark)
-	case s.watermark != nil && rowsOf(c) > 0:
-		wm, ok, err := s.watermark(c)
-		if err != nil {
-			return err
-		}
-		if ok {
-			s.held = max(s.held, wm)
-		}
-	}
-	return nil
-}
-
 // follow does what comes behind the rows of a chunk.
 func (r *reader) follow(s *split, c connector.Chunk) {
 	if !c.Hold {
-		s.wm = max(s.wm, s.held)
+		s.ready = max(s.ready, s.held)
 	}
 	s.waiting = c.Status == connector.Wait || c.Status == connector.Idle
 	switch c.Status {
 	case connector.End:
 		// Its last rows count as those before do: there may be no other split
 		// for long, and windows that end before them would wait for one.
+		s.wm = s.ready
 		r.time.set(s.input, s.wm, s.idle)
 		r.retime()
 		r.endSplit(s)
 		return
 	case connector.Idle:
-		s.idle = true
+		s.wm, s.idle = s.ready, true
 	}
 	if s.waiting && s.silent == unset {
 		s.silent = r.task.clock()
 	}
-	r.time.set(s.input, s.wm, s.idle)
-	r.retime()
+	r.advance(s)
 }
 
 // endSplit closes a split and goes on with the next one. That one is opened
@@ -342,6 +345,10 @@ func (r *reader) endIfDone() {
 	switch {
 	case len(r.open)+len(r.queue) > 0 || r.ended:
 	case r.more:
+		if r.emptySince == unset {
+			r.emptySince = r.task.clock()
+		}
+		r.report()
 		if !r.time.idle {
 			r.time.idle = true
 			r.task.chain.deliver(0, event{kind: evIdle, flag: true})
@@ -351,52 +358,6 @@ func (r *reader) endIfDone() {
 		r.retime()
 		r.task.chain.deliver(0, event{kind: evEnd})
 		r.task.job.sourceEnded()
-	}
-}
-
-func (r *reader) retime() {
-	r.task.retime(r.time)
-	r.stats.watermark.Store(r.time.out)
-}
-
-// markIdle makes splits idle that were silent for too long.
-func (r *reader) markIdle() bool {
-	timeout := r.node.Source.IdleTimeout
-	if timeout <= 0 {
-		return false
-	}
-	marked := false
-	for _, s := range r.open {
-		if s.silent != unset && !s.idle && r.task.clock()-s.silent >= timeout {
-			s.idle, marked = true, true
-			r.time.set(s.input, s.wm, true)
-		}
-	}
-	if marked {
-		r.retime()
-	}
-	return marked
-}
-
-// due returns when the next split becomes idle.
-func (r *reader) due() int64 {
-	at := int64(never)
-	if timeout := r.node.Source.IdleTimeout; timeout > 0 && !r.stopped {
-		for _, s := range r.open {
-			if s.silent != unset && !s.idle {
-				at = min(at, s.silent+timeout)
-			}
-		}
-	}
-	return at
-}
-
-// pause takes d ms out of the silence of all splits.
-func (r *reader) pause(d int64) {
-	for _, s := range r.open {
-		if s.silent != unset {
-			s.silent = min(s.silent+d, r.task.clock())
-		}
 	}
 }
 

@@ -97,6 +97,8 @@ type input struct {
 	// silent is set until the sender has told its time, which is the first thing
 	// that it sends.
 	silent bool
+	// flushed is set from an itemFlush until rows come.
+	flushed bool
 }
 
 // letter is a message from the job to a task, outside of the data.
@@ -371,6 +373,7 @@ func (t *task) rest() Status {
 func (t *task) handle(k int, in *input, it item) {
 	switch it.kind {
 	case itemRows:
+		in.flushed = false
 		t.chain.deliver(0, event{kind: evRows, in: in.edge, batch: it.batch})
 	case itemTime:
 		if in.silent {
@@ -391,6 +394,24 @@ func (t *task) handle(k int, in *input, it item) {
 		if t.open[in.edge]--; t.open[in.edge] == 0 {
 			t.chain.deliver(0, event{kind: evEnd, in: in.edge})
 		}
+		t.flush()
+	case itemFlush:
+		in.flushed = true
+		t.flush()
+	}
+}
+
+// flush lets a flush pass once all inputs that have not ended are silent.
+func (t *task) flush() {
+	some := false
+	for k, in := range t.inputs {
+		if !in.flushed && !t.time.inputs[k].ended {
+			return
+		}
+		some = some || in.flushed
+	}
+	if some {
+		t.chain.deliver(0, event{kind: evFlush})
 	}
 }
 
@@ -491,6 +512,8 @@ func (t *task) leave(ev event) {
 	case evEnd:
 		t.speak()
 		t.broadcast(item{kind: itemEnd})
+	case evFlush:
+		t.broadcast(item{kind: itemFlush})
 	case evBarrier:
 		t.broadcast(item{kind: itemBarrier, n: ev.n, last: ev.flag, savepoint: ev.savepoint})
 		part, snaps := t.part, t.snaps

@@ -50,7 +50,7 @@ type timeScript struct {
 	job    *runtime.Job
 }
 
-func newTimeScript(t *testing.T, sources int) *timeScript {
+func newTimeScript(t *testing.T, sources int, change ...func(*graph.Node)) *timeScript {
 	s := &timeScript{t: t, clock: clock.NewManual(0), splits: map[byte]*rttest.Split{}, graph: &rttest.Graph{}, fs: vfs.NewMem()}
 	var edges []graph.Edge
 	names := "ab"
@@ -61,6 +61,9 @@ func newTimeScript(t *testing.T, sources int) *timeScript {
 		}
 		n := s.graph.Source(fmt.Sprint("source", i), 1, src, 0)
 		n.Source.IdleTimeout = 100
+		for _, f := range change {
+			f(n)
+		}
 		edges = append(edges, rttest.Rebalance(n))
 	}
 	w := s.graph.Op("watch", 1, func() (op.Operator, error) { s.watch = &watch{}; return s.watch, nil }, edges...)

@@ -92,6 +92,15 @@ func (t *Tally) OnWatermark(wm int64, out op.Output) (int64, error) {
 	return wm, nil
 }
 
+// Due implements op.Waiter.
+func (t *Tally) Due() (next, last int64, ok bool) {
+	ends, err := t.table.Namespaces(op.MaxWatermark)
+	if err != nil || len(ends) == 0 {
+		return 0, 0, false
+	}
+	return ends[0] - 1, ends[len(ends)-1] - 1, true
+}
+
 func (t *Tally) fire(end int64, out op.Output) error {
 	space := t.table.Space(end)
 	err := space.Scan(batch.DefaultSize, func(slots []int32) error {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/internal/graph"
-	"github.com/millstream-io/millstream/internal/op"
 )
 
 // Source is a table in memory. Its splits can be fed while a job runs, and keep
@@ -166,23 +166,15 @@ func (r *reader) Read(int) (connector.Chunk, error) {
 // Close implements connector.Reader.
 func (r *reader) Close() error { return nil }
 
-// Watermark returns a watermark function: the largest time of a row, less a
-// delay.
+// Watermark returns a watermark function: the time of a row, less a delay.
 func Watermark(delay int64) func() (graph.WatermarkFn, error) {
 	return func() (graph.WatermarkFn, error) {
-		return func(c connector.Chunk) (int64, bool, error) {
-			wm := int64(op.MinWatermark)
-			for _, r := range rowsOf(c.Batch) {
-				wm = max(wm, r.Time-delay)
+		return func(b *batch.Batch) (graph.Marks, error) {
+			times := slices.Clone(Column(b, 2))
+			for i := range times {
+				times[i] -= delay
 			}
-			return wm, wm > op.MinWatermark, nil
+			return graph.Marks{Times: times}, nil
 		}, nil
 	}
-}
-
-func rowsOf(b *batch.Batch) []Row {
-	if b == nil {
-		return nil
-	}
-	return Rows(b)
 }

@@ -24,6 +24,9 @@ const (
 	LengthEnforcer     = "table.exec.sink.type-length-enforcer"
 	RequireOnConflict  = "table.exec.sink.require-on-conflict"
 	IdleTimeout        = "table.exec.source.idle-timeout"
+	NullTimes          = "table.exec.source.rowtime-null-handling"
+	WatermarkInterval  = "pipeline.auto-watermark-interval"
+	FlushAfterIdle     = OwnPrefix + "watermark.flush-after-idle"
 	JobName            = "pipeline.name"
 	CheckpointInterval = "execution.checkpointing.interval"
 	IntegerOverflow    = "arithmetic.overflow"
@@ -47,6 +50,11 @@ var known = []format.Option{
 	{Name: RequireOnConflict, Kind: format.Bool, Default: "true",
 		Doc: "whether INSERT needs ON CONFLICT where the sink's PRIMARY KEY is not a key of the query"},
 	{Name: IdleTimeout, Kind: format.Duration, Default: "0 ms", Doc: "a split without rows for so long holds no watermark back; 0 is never"},
+	{Name: NullTimes, Kind: format.Enum, Values: []string{"FAIL", "DROP", "SKIP_WATERMARK"},
+		Doc: "what happens to a row whose event time is NULL: the job fails (by default, but where Flink's source computes watermarks itself, as that of Kafka does; " +
+			"there the row goes on), the row is left out, or it goes on; the last two are counted"},
+	{Name: FlushAfterIdle, Kind: format.Duration, Default: "0 ms", Own: true,
+		Doc: "closes all open windows once there was nothing to read for so long; rows that come behind are late. 0 is never. A table may have an option of this name of its own"},
 	{Name: "table.exec.state.ttl", Kind: format.Duration, Default: "0 ms", Doc: "how long a key is kept without a change; 0 is forever"},
 	{Name: "table.exec.mini-batch.enabled", Kind: format.Bool, Default: "false", Doc: "rows are always processed in batches"},
 	{Name: "table.exec.mini-batch.allow-latency", Kind: format.Duration, Default: "0 ms", Doc: "has no effect"},
@@ -55,7 +63,8 @@ var known = []format.Option{
 		Values: []string{"AUTO", "ONE_PHASE", "TWO_PHASE"}, Doc: "has no effect"},
 	{Name: "pipeline.max-parallelism", Kind: format.Integer, Default: "128", Doc: "has no effect: there are 128 key groups"},
 	{Name: "pipeline.object-reuse", Kind: format.Bool, Default: "false", Doc: "has no effect"},
-	{Name: "pipeline.auto-watermark-interval", Kind: format.Duration, Default: "200 ms", Doc: "has no effect: each batch brings its watermark"},
+	{Name: WatermarkInterval, Kind: format.Duration, Default: "200 ms",
+		Doc: "where it is set, the least time between two watermarks of a reader; otherwise each batch brings its watermark. 0 is as if it were not set"},
 	{Name: "table.dml-sync", Kind: format.Bool, Default: "false", Doc: "has no effect: a script waits for its jobs"},
 	{Name: IntegerOverflow, Kind: format.Enum, Default: "error", Values: []string{"error", "wrap"}, Own: true,
 		Doc: "what integer arithmetic does where it overflows: it fails, or, as Flink has it, wraps around"},

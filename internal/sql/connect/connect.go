@@ -68,6 +68,16 @@ func (t *Table) unknown(what string, o *catalog.Option, known, later []string) *
 	return f
 }
 
+// The names of the options of tables that say how their watermarks move.
+const (
+	IdleTimeout    = "scan.watermark.idle-timeout"
+	EmitStrategy   = "scan.watermark.emit.strategy"
+	AlignGroup     = "scan.watermark.alignment.group"
+	AlignMaxDrift  = "scan.watermark.alignment.max-drift"
+	AlignInterval  = "scan.watermark.alignment.update-interval"
+	FlushAfterIdle = "millstream.watermark.flush-after-idle"
+)
+
 // common are options that any table may have; the engine reads them, not the connector.
 var common = []format.Option{
 	{Name: "connector", Required: true, Doc: "the name of the connector"},
@@ -75,11 +85,13 @@ var common = []format.Option{
 	{Name: "property-version", Kind: format.Integer, Doc: "has no effect"},
 	{Name: "scan.parallelism", Kind: format.Integer, Doc: "how many readers the table has"},
 	{Name: "sink.parallelism", Kind: format.Integer, Doc: "how many writers the table has"},
-	{Name: "scan.watermark.idle-timeout", Kind: format.Duration, Doc: "a split without rows for so long holds no watermark back"},
-	{Name: "scan.watermark.emit.strategy", Doc: "has no effect: each batch brings its watermark"},
-	{Name: "scan.watermark.alignment.group", Doc: "has no effect"},
-	{Name: "scan.watermark.alignment.max-drift", Kind: format.Duration, Doc: "has no effect"},
-	{Name: "scan.watermark.alignment.update-interval", Kind: format.Duration, Doc: "has no effect"},
+	{Name: IdleTimeout, Kind: format.Duration, Doc: "a split without rows for so long holds no watermark back; 0 is never"},
+	{Name: EmitStrategy, Kind: format.Enum, Default: "on-periodic", Values: []string{"on-event", "on-periodic"},
+		Doc: "on-event sends a watermark behind each row that raises it, on-periodic behind each batch, or by the clock where pipeline.auto-watermark-interval is set"},
+	{Name: AlignGroup, Doc: "tables of one group are read at the same pace by event time; needs " + AlignMaxDrift},
+	{Name: AlignMaxDrift, Kind: format.Duration, Doc: "how far a split may be ahead of the slowest one of its group; needs " + AlignGroup},
+	{Name: AlignInterval, Kind: format.Duration, Default: "1 s", Doc: "how often a split that waits for its group looks again at the latest"},
+	{Name: FlushAfterIdle, Kind: format.Duration, Own: true, Doc: "closes open windows once there was nothing to read for so long; 0 is never"},
 }
 
 // Table is a table with its connector and its checked options.

@@ -66,45 +66,57 @@ func TestValuesSource(t *testing.T) {
 	}
 }
 
-// TestWatermark takes the largest time of a chunk's rows; NULLs and rows that do not count are passed over.
+// TestWatermark computes the watermark of each row, for one that is as far behind the event time for all rows and for one that
+// is not. A row without event time allows none.
 func TestWatermark(t *testing.T) {
 	typ := types.TimeOf(types.Timestamp, 3)
 	schema := types.NewSchema(types.Field{Name: "ts", Type: typ})
-	f, err := watermarkFn(expr.NewCol(0, "ts", typ), env)
+	ts := expr.NewCol(0, "ts", typ)
+	constant := func(t types.Type, ms int64) expr.Expr {
+		v := batch.NewFixed[int64](t.NotNull(), 1)
+		v.Append(ms)
+		return expr.NewLit(v)
+	}
+	second := constant(types.Type{Kind: types.IntervalDS, Unit: types.UnitSecond, Precision: 2, Scale: 3}, 1000)
+	minus, err := expr.NewCall(fn.Lookup("-"), []expr.Expr{ts, second}, nil, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	null := int64(-1)
-	tests := []struct {
-		times []int64
-		sel   []int32
-		want  int64
-		ok    bool
-	}{
-		{nil, nil, 0, false},
-		{[]int64{3, 7, 5}, nil, 7, true},
-		{[]int64{3, null, 5}, nil, 5, true},
-		{[]int64{null, null}, nil, 0, false},
-		{[]int64{3, 9, 5}, []int32{0, 2}, 5, true},
-		{[]int64{-20, -10}, nil, -10, true},
+	or0, err := expr.NewCoalesce([]expr.Expr{ts, constant(typ, 0)}, env)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, tt := range tests {
-		v := batch.NewFixed[int64](typ, len(tt.times))
-		for _, ms := range tt.times {
-			if ms == null {
-				v.AppendNull()
-			} else {
-				v.Append(ms)
+	v := batch.NewFixed[int64](typ, 3)
+	v.Append(5000)
+	v.AppendNull()
+	v.Append(-7000)
+	b := batch.Of(schema, []batch.Vector{v}, 3)
+	for _, tt := range []struct {
+		wm    expr.Expr
+		want  [3]int64
+		delay int64
+		known bool
+	}{
+		{ts, [3]int64{5000, 0, -7000}, 0, true},
+		{minus, [3]int64{4000, 0, -8000}, 1000, true},
+		{or0, [3]int64{5000, 0, -7000}, 0, false},
+	} {
+		if d, known := delay(tt.wm, ts); d != tt.delay || known != tt.known {
+			t.Errorf("%s is behind by %d, %t; want %d, %t", tt.wm, d, known, tt.delay, tt.known)
+		}
+		f, err := watermarkFn(tt.wm, ts, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := f(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range tt.want {
+			if null := i == 1; m.Valid.IsNull(i) != null || m.HasTime.IsNull(i) != null || !null && m.Times[i]-m.Behind != want {
+				t.Errorf("%s of row %d: %d, %t, %t; want %d", tt.wm, i, m.Times[i]-m.Behind, m.Valid.IsNull(i), m.HasTime.IsNull(i), want)
 			}
 		}
-		b := batch.Of(schema, []batch.Vector{v}, len(tt.times)).WithSel(tt.sel)
-		wm, ok, err := f(connector.Chunk{Batch: b})
-		if err != nil || ok != tt.ok || ok && wm != tt.want {
-			t.Errorf("%v (%v): got %d, %t, %v; want %d, %t", tt.times, tt.sel, wm, ok, err, tt.want, tt.ok)
-		}
-	}
-	if _, ok, err := f(connector.Chunk{}); ok || err != nil {
-		t.Errorf("an empty chunk gave a watermark: %v", err)
 	}
 }
 

@@ -1,22 +1,16 @@
 package physical
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
-	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
-	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/op"
-	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
-	"github.com/millstream-io/millstream/internal/sql/config"
 	"github.com/millstream-io/millstream/internal/sql/connect"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 	"github.com/millstream-io/millstream/types"
@@ -29,9 +23,10 @@ type scanGroup struct {
 	scan *plan.Scan
 	// readers is how many scans there are.
 	readers int
-	// mark is the watermark that one of them needs, or nil; wm is its expression over the columns of scan.
-	mark *plan.Watermark
-	wm   expr.Expr
+	// mark is the watermark that one of them needs, or nil; wm is its expression over the columns of scan, and time that of
+	// the event time.
+	mark     *plan.Watermark
+	wm, time expr.Expr
 	// uses are what the readers and the watermark need of each column.
 	uses []*use
 	// node is the source, once it was planned.
@@ -40,18 +35,17 @@ type scanGroup struct {
 
 // sourceNode is what a graph.Source is made of.
 type sourceNode struct {
-	table       string
-	source      connector.Source
-	ops         []func() (op.Operator, error)
-	watermark   func() (graph.WatermarkFn, error)
-	fromSource  bool
-	idleTimeout int64
+	table      string
+	source     connector.Source
+	ops        []func() (op.Operator, error)
+	watermark  func() (graph.WatermarkFn, error)
+	fromSource bool
+	timing     graph.Timing
 }
 
 func (s *sourceNode) graphSource() *graph.Source {
 	return &graph.Source{
-		Table: s.table, Source: s.source, Watermark: s.watermark, SourceWatermark: s.fromSource,
-		IdleTimeout: s.idleTimeout, Ops: s.ops,
+		Table: s.table, Source: s.source, Watermark: s.watermark, SourceWatermark: s.fromSource, Timing: s.timing, Ops: s.ops,
 	}
 }
 
@@ -84,9 +78,11 @@ func (p *planner) gatherScans(sinks []*plan.Sink, alone []*plan.Late) {
 		if g.mark == nil {
 			continue
 		}
-		if scan, wm := watermarkOver(g.mark); wm != nil {
-			g.wm = remapScan(wm, scan, g.scan)
+		if g.mark.Expr != nil {
+			g.wm = g.overScan(g.mark.Expr)
+			g.time = g.overScan(rowtime(g.mark))
 			collectUses(g.wm, g.uses)
+			collectUses(g.time, g.uses)
 		}
 	}
 	each(func(s *plan.Scan, above []plan.Node) {
@@ -170,22 +166,6 @@ func mergeScans(a, b *plan.Scan) *plan.Scan {
 // remapScan rewrites an expression over one scan to one over a scan that has the same columns and more.
 func remapScan(e expr.Expr, from, to *plan.Scan) expr.Expr {
 	return expr.Remap(e, func(i int) int { return slices.Index(to.Columns, from.Columns[i]) })
-}
-
-// watermarkOver returns the scan below a watermark, and the watermark's expression over the scan's columns; nil for one that
-// the source sends.
-func watermarkOver(n *plan.Watermark) (*plan.Scan, expr.Expr) {
-	e := n.Expr
-	for in := n.Input; ; in = in.Inputs()[0] {
-		switch b := in.(type) {
-		case *plan.Scan:
-			return b, e
-		case *plan.Project:
-			if e != nil {
-				e = plan.Substitute(e, b.Exprs)
-			}
-		}
-	}
 }
 
 // lowerScan plans a scan with what stands above it. A source with one reader computes that itself, as it reads; of a source
@@ -283,97 +263,4 @@ func optionText(options []catalog.Option) string {
 		parts[i] = o.Key + "=" + o.Value
 	}
 	return strings.Join(parts, ", ")
-}
-
-// addWatermark sets up how the source's watermark is computed.
-func (p *planner) addWatermark(n *Node, g *scanGroup, conn *connect.Table) {
-	s := n.source
-	s.idleTimeout = p.Config.Duration(config.IdleTimeout).Milliseconds()
-	if conn.Options.Has("scan.watermark.idle-timeout") {
-		s.idleTimeout = conn.Options.Duration("scan.watermark.idle-timeout").Milliseconds()
-	}
-	if g.wm == nil {
-		s.fromSource = true
-		n.Detail += ", watermark=[SOURCE_WATERMARK()]"
-		return
-	}
-	wm, env := rebase(g.wm, g.uses, n.Out), p.env
-	n.Detail += fmt.Sprintf(", watermark=[%s]", wm)
-	s.watermark = func() (graph.WatermarkFn, error) { return watermarkFn(wm, env) }
-	if _, err := s.watermark(); err != nil {
-		p.errs.Errorf(g.scan.Pos, "the watermark of table %s: %v", g.scan.Table.Path.Name, err)
-	}
-}
-
-// watermarkFn compiles a watermark: the largest value of the expression over the rows of a chunk.
-func watermarkFn(e expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
-	if of, delay, ok := delayed(e); ok {
-		return delayedWatermark(of, delay, env)
-	}
-	prog, err := expr.Compile(e, env)
-	if err != nil {
-		return nil, err
-	}
-	return func(c connector.Chunk) (int64, bool, error) {
-		b := c.Batch
-		if b == nil || b.Rows() == 0 {
-			return 0, false, nil
-		}
-		v, err := prog.Eval(b)
-		if err != nil {
-			return 0, false, err
-		}
-		return largest(b, window.Times(v), v.Validity())
-	}, nil
-}
-
-// delayed takes apart a time that a constant interval is subtracted from: its largest value is that of the largest time. delay
-// is the expression over a single column, the time.
-func delayed(e expr.Expr) (of, delay expr.Expr, ok bool) {
-	call, is := e.(*expr.Call)
-	if !is || !call.Def.Internal || call.Def.Name != "-" || len(call.Args) != 2 || call.Args[0].Type().Phys() != types.PhysI64 {
-		return nil, nil, false
-	}
-	if _, is := call.Args[1].(*expr.Lit); !is {
-		return nil, nil, false
-	}
-	one := *call
-	one.Args = []expr.Expr{expr.NewCol(0, "", call.Args[0].Type()), call.Args[1]}
-	return call.Args[0], &one, true
-}
-
-// delayedWatermark is watermarkFn for what delayed returns.
-func delayedWatermark(of, delay expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
-	largest, err := watermarkFn(of, env)
-	if err != nil {
-		return nil, err
-	}
-	prog, err := expr.Compile(delay, env)
-	if err != nil {
-		return nil, err
-	}
-	return func(c connector.Chunk) (int64, bool, error) {
-		wm, ok, err := largest(c)
-		if err != nil || !ok {
-			return 0, false, err
-		}
-		v, err := prog.Eval(batch.Of(nil, []batch.Vector{window.TimeVector(of.Type(), []int64{wm})}, 1))
-		if err != nil || v.Validity().IsNull(0) {
-			return 0, false, err
-		}
-		return window.Times(v)[0], true, nil
-	}, nil
-}
-
-func largest(b *batch.Batch, times []int64, valid batch.Bitmap) (int64, bool, error) {
-	if _, most, ok := batch.Range(times, valid, b.Sel, b.Size()); ok {
-		return most, true, nil
-	}
-	wm, found := int64(math.MinInt64), false
-	for i := range b.Rows() {
-		if p := b.At(i); !valid.IsNull(p) {
-			wm, found = max(wm, times[p]), true
-		}
-	}
-	return wm, found, nil
 }
