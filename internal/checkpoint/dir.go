@@ -100,22 +100,33 @@ func (d *Dir) load(name string) error {
 
 // checkLatest notices that the newest manifest is gone.
 func (d *Dir) checkLatest() error {
-	name := d.fs.PathJoin(d.path, latestName)
-	data, err := vfs.ReadFile(d.fs, name)
+	id, err := readLatest(d.fs, d.path)
+	if err == nil && id > 0 && d.manifests[id] == nil {
+		err = lost(d.fs, d.path, id)
+	}
+	return err
+}
+
+// readLatest returns the number of the newest checkpoint, as the file beside it
+// has it; 0 if there is no such file.
+func readLatest(fs vfs.FS, path string) (id int64, err error) {
+	name := fs.PathJoin(path, latestName)
+	data, err := vfs.ReadFile(fs, name)
 	if vfs.IsNotExist(err) {
-		return nil
+		return 0, nil
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	id, err := parseID(strings.TrimSpace(string(data)))
-	if err != nil {
-		return damaged(name, "the number of a checkpoint", fmt.Sprintf("%q", data[:min(len(data), 60)]))
+	if id, err = parseID(strings.TrimSpace(string(data))); err != nil || id <= 0 {
+		return 0, damaged(name, "the number of a checkpoint", fmt.Sprintf("%q", data[:min(len(data), 60)]))
 	}
-	if d.manifests[id] == nil {
-		return missing(d.manifest(id), fmt.Sprintf("the newest checkpoint, which %s names", name))
-	}
-	return nil
+	return id, nil
+}
+
+// lost says that the manifest of the newest checkpoint is not there.
+func lost(fs vfs.FS, path string, id int64) error {
+	return missing(ManifestPath(fs, path, id), fmt.Sprintf("the newest checkpoint, which %s names", fs.PathJoin(path, latestName)))
 }
 
 // sweep removes state files that no manifest needs, and notices those that

@@ -66,6 +66,15 @@ var ErrEmpty = errors.New("there is no savepoint and no checkpoint in it")
 
 // Find returns checkpoint id of a directory; with id 0, the newest one.
 func Find(fs vfs.FS, path string, id int64) (*Source, error) {
+	// A job may put newer ones between this and the list, but it removes no
+	// newest one.
+	var latest int64
+	var err error
+	if id == 0 {
+		if latest, err = readLatest(fs, path); err != nil {
+			return nil, err
+		}
+	}
 	entries, err := List(fs, path)
 	if err != nil {
 		return nil, err
@@ -88,6 +97,8 @@ func Find(fs vfs.FS, path string, id int64) (*Source, error) {
 		ids = append(ids, fmt.Sprint(e.Manifest.ID))
 	}
 	switch {
+	case latest > 0 && (found == nil || found.Manifest.ID < latest):
+		return nil, lost(fs, path, latest)
 	case found != nil:
 		return found, nil
 	case len(ids) == 0:
