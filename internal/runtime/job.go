@@ -222,6 +222,8 @@ func (t *task) addStage(n *graph.Node, st *stats) *stage {
 	}
 	if n.New != nil {
 		s.store = t.job.store(name, n, t.subtask, t.wake)
+		s.store.cfg.Now = t.clock
+		s.store.cfg.Expired = func(rows int64) { st.count("expired_rows", rows) }
 		s.ctx.State = s.store
 	}
 	t.chain.stages = append(t.chain.stages, s)

@@ -198,7 +198,7 @@ func (t *table) newLoader() *loader {
 	for _, k := range t.spec.Key {
 		l.keys = append(l.keys, batch.New(k, 0))
 	}
-	for i, v := range t.spec.Value {
+	for i, v := range t.types {
 		if _, ok := t.vals[i].(*batch.BytesSlab); ok {
 			l.vals = append(l.vals, batch.NewBytes(v, 0, 0))
 			continue

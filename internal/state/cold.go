@@ -150,7 +150,7 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 	if err != nil {
 		return err
 	}
-	l, dead := t.newLoader(), t.deadKeys()
+	l, dead, deadline := t.newLoader(), t.deadKeys(), t.deadline()
 	flush := func() (more bool, err error) {
 		if l.len() == 0 {
 			return true, nil
@@ -173,7 +173,7 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 		}
 		from := appendPrefix(nil, g, t.format.id, s.ns)
 		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
-			if dead[string(key)] {
+			if dead[string(key)] || t.writtenBefore(value, deadline) {
 				return true, nil
 			}
 			if err := l.add(key, value); err != nil {

@@ -49,6 +49,11 @@ type Config struct {
 	// it has no events: by EndEvent, soon.
 	Budget *Budget
 	Wake   func()
+	// Now is the processing time in ms since the epoch, which may not change
+	// during an event. Tables with a time to live need it. Expired, which may be
+	// nil, is told how many of their rows were removed.
+	Now     func() int64
+	Expired func(n int64)
 	// Cache holds blocks of the files of DBs without a Budget; nil means the
 	// one that the process has for all.
 	Cache *lsm.Cache
@@ -126,6 +131,9 @@ func (db *DB) Table(spec Spec) (Table, error) {
 			}
 		}
 	}
+	if spec.TTL > 0 && db.cfg.Now == nil {
+		return nil, fmt.Errorf("%s: table %q has a time to live, and there is no clock", db.cfg.Name, spec.Name)
+	}
 	if spec.Order < 0 || spec.Order > len(spec.Key) {
 		return nil, fmt.Errorf("%s: table %q: an order of %d of %d key columns", db.cfg.Name, spec.Name, spec.Order, len(spec.Key))
 	}
@@ -166,6 +174,9 @@ func (db *DB) declare(spec Spec) (*table, error) {
 // were handed out are void, and rows may leave memory.
 func (db *DB) EndEvent() error {
 	db.Advance()
+	if err := db.sweepExpired(); err != nil {
+		return err
+	}
 	rows := 0
 	for _, t := range db.tables {
 		if len(t.empty) > 0 {

@@ -93,6 +93,7 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 		}
 	}
 	m := newModel(t, seed, kind, cfg)
+	cfg.Now = m.db.cfg.Now
 	var last *saved
 	for i := range 400 {
 		m.step()
@@ -121,6 +122,7 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 			m.open(Restore(cfg, []Part{last.part}))
 		}
 	}
+	m.expire()
 	for ns := range int64(10) {
 		m.scan(ns - 5)
 	}

@@ -213,7 +213,7 @@ func (db *DB) rebuild() {
 
 func (t *table) rebuild() {
 	old := *t
-	t.keys, t.vals = newColumns(t.spec.Key), newColumns(t.spec.Value)
+	t.setColumns()
 	t.meta, t.flags, t.groups, t.alloc = nil, nil, nil, slotAlloc{}
 	t.indexes, t.hand, t.dirty, t.pool, t.sorted = indexPool{}, 0, nil, nil, newOrdering(t)
 	for _, s := range t.spaces {

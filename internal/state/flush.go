@@ -20,7 +20,7 @@ func (db *DB) track() {
 		t.newFlags = db.newFlags()
 		for _, s := range t.spaces {
 			if s != nil {
-				s.Dirty(s.slots())
+				s.mark(s.slots())
 			}
 		}
 	}

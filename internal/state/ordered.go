@@ -308,8 +308,8 @@ func (o *ordering) outside(slot int32, b *bound, dir int) bool {
 }
 
 // collect appends the rows of a run between two bounds to out, in order or in
-// reverse, at most limit of them.
-func (o *ordering) collect(root int32, from, to *bound, reverse bool, limit int, out []int32) []int32 {
+// reverse, at most limit of them; without those last written by the deadline.
+func (o *ordering) collect(root int32, from, to *bound, reverse bool, limit int, deadline int64, out []int32) []int32 {
 	first, last, dir := from, to, 1
 	if reverse {
 		first, last, dir = to, from, -1
@@ -338,8 +338,10 @@ func (o *ordering) collect(root int32, from, to *bound, reverse bool, limit int,
 		if o.outside(slot, last, -dir) {
 			break
 		}
-		out = append(out, slot)
-		limit--
+		if o.t.mortal == nil || *o.t.mortal.written.At(slot) > deadline {
+			out = append(out, slot)
+			limit--
+		}
 		if reverse {
 			cur = o.nodes.at(slot).left
 		} else {
@@ -364,7 +366,7 @@ func (o *ordering) all(s *space) []int32 {
 	o.sortRoots(roots)
 	out := make([]int32, 0, s.rows)
 	for _, root := range roots {
-		out = o.collect(root, nil, nil, false, int(t.rows), out)
+		out = o.collect(root, nil, nil, false, t.rows, t.deadline(), out)
 	}
 	return out
 }

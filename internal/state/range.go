@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/millstream-io/millstream/batch"
@@ -107,7 +108,7 @@ func (r *ranger) read() (l *loader, next int, cut bool, err error) {
 		return nil, 0, false, err
 	}
 	l = t.newLoader()
-	dead := t.deadKeys()
+	dead, deadline := t.deadKeys(), t.deadline()
 	most := min(r.max, batch.DefaultSize)
 	for next = r.at; next < len(r.q.Prefix.Rows) && l.len() < most; next++ {
 		left, whole := most-l.len(), false
@@ -121,7 +122,7 @@ func (r *ranger) read() (l *loader, next int, cut bool, err error) {
 		from, to := r.diskRange(next)
 		n := 0
 		err = r.scanDisk(disk, from, to, func(key, value []byte) (bool, error) {
-			if dead[string(key)] {
+			if dead[string(key)] || t.writtenBefore(value, deadline) {
 				return true, nil
 			}
 			n++
@@ -242,7 +243,7 @@ func (r *ranger) giveRun(end *bound) error {
 	if q.Limit > 0 {
 		limit = q.Limit - r.given
 	}
-	r.run = o.collect(root, from, to, q.Reverse, limit, r.run[:0])
+	r.run = o.collect(root, from, to, q.Reverse, limit, r.s.t.deadline(), r.run[:0])
 	r.given += len(r.run)
 	id := r.s.id
 	for run := r.run; len(run) > 0; {
@@ -281,7 +282,7 @@ func (s *space) DeleteRange(q *Ranges) error {
 	var slots []int32
 	for _, row := range q.Prefix.Rows {
 		if root := o.find(s, q.Prefix.Cols, q.Prefix.Hash[row], row); root >= 0 {
-			slots = o.collect(root, o.bound(q.From, row, q.FromOpen), o.bound(q.To, row, q.ToOpen), false, s.t.rows, slots[:0])
+			slots = o.collect(root, o.bound(q.From, row, q.FromOpen), o.bound(q.To, row, q.ToOpen), false, s.t.rows, math.MinInt64, slots[:0])
 			s.t.touch(slots)
 			s.Delete(slots)
 		}

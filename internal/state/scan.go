@@ -103,7 +103,7 @@ func (m *merger) read(keys *keyList) (*loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, dead := t.newLoader(), t.deadKeys()
+	l, dead, deadline := t.newLoader(), t.deadKeys(), t.deadline()
 	most := min(m.limit, batch.DefaultSize)
 	t.format.eachGroup(s.groups, func(g int) {
 		from := appendPrefix(nil, g, t.format.id, s.ns)
@@ -115,7 +115,7 @@ func (m *merger) read(keys *keyList) (*loader, error) {
 			return
 		}
 		err = disk.Range(from, to, func(key, value []byte) (bool, error) {
-			if dead[string(key)] {
+			if dead[string(key)] || t.writtenBefore(value, deadline) {
 				return true, nil
 			}
 			keys.add(key)

@@ -34,10 +34,12 @@ type TableInfo struct {
 	Key    []string `json:"key,omitempty"`
 	Value  []string `json:"value,omitempty"`
 	ByTask bool     `json:"byTask,omitempty"`
+	// TTL is set if each row has the time of its last write.
+	TTL bool `json:"ttl,omitempty"`
 }
 
 func tableInfo(spec Spec, id uint16) TableInfo {
-	return TableInfo{ID: id, Name: spec.Name, Key: typeNames(spec.Key), Value: typeNames(spec.Value), ByTask: spec.ByTask}
+	return TableInfo{ID: id, Name: spec.Name, Key: typeNames(spec.Key), Value: typeNames(spec.Value), ByTask: spec.ByTask, TTL: spec.TTL > 0}
 }
 
 func typeNames(list []types.Type) []string {
@@ -54,11 +56,14 @@ func (t TableInfo) String() string {
 	if t.ByTask {
 		by = " by task"
 	}
+	if t.TTL {
+		by += " with a time to live"
+	}
 	return fmt.Sprintf("(%s) -> (%s)%s", strings.Join(t.Key, ", "), strings.Join(t.Value, ", "), by)
 }
 
 func (t TableInfo) same(u TableInfo) bool {
-	return slices.Equal(t.Key, u.Key) && slices.Equal(t.Value, u.Value) && t.ByTask == u.ByTask
+	return slices.Equal(t.Key, u.Key) && slices.Equal(t.Value, u.Value) && t.ByTask == u.ByTask && t.TTL == u.TTL
 }
 
 // Snapshot is the content of a DB at one moment. Taking it costs the task a copy

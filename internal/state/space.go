@@ -53,6 +53,10 @@ func (s *space) Upsert(k *Keys, slots []int32) ([]int32, error) {
 	}
 	fresh := s.upsert(k, slots)
 	s.t.touch(slots[:len(k.Rows)])
+	if s.t.mortal != nil {
+		s.t.stampAt(slots, fresh)
+		fresh = s.renew(slots[:len(k.Rows)], fresh)
+	}
 	if len(fresh) > 0 {
 		if err := s.t.checkKeys(k, fresh[0]); err != nil {
 			return nil, err
@@ -187,6 +191,9 @@ func (s *space) Lookup(k *Keys, slots []int32) error {
 	}
 	s.lookup(k, slots)
 	s.t.touch(slots[:len(k.Rows)])
+	if s.t.mortal != nil {
+		s.disown(slots[:len(k.Rows)])
+	}
 	return nil
 }
 
@@ -364,7 +371,7 @@ func closeGap(index []uint64, gap uint32) {
 }
 
 // Cols implements Space.
-func (s *space) Cols() []batch.Column { return s.t.vals }
+func (s *space) Cols() []batch.Column { return s.t.vals[len(s.t.vals)-len(s.t.spec.Value):] }
 
 // Keys implements Space.
 func (s *space) Keys(slots []int32) []batch.Vector { return s.t.keyVectors(slots) }
@@ -374,6 +381,14 @@ func (s *space) Len() (int, error) { return int(s.rows) + int(s.cold), nil }
 
 // Dirty implements Space.
 func (s *space) Dirty(slots []int32) {
+	if s.t.mortal != nil {
+		s.t.stamp(slots)
+	}
+	s.mark(slots)
+}
+
+// mark notes that rows differ from those on disk.
+func (s *space) mark(slots []int32) {
 	t := s.t
 	if !t.db.tracking {
 		return
@@ -447,8 +462,10 @@ func (s *space) Scan(limit int, f func(slots []int32) error) error {
 				continue
 			}
 			t.copyFirst(buf)
-			if err := f(buf); err != nil {
-				return err
+			if buf = s.living(buf); len(buf) > 0 {
+				if err := f(buf); err != nil {
+					return err
+				}
 			}
 			buf = buf[:0]
 			if s.id != id {
@@ -458,8 +475,10 @@ func (s *space) Scan(limit int, f func(slots []int32) error) error {
 	}
 	if len(buf) > 0 {
 		t.copyFirst(buf)
-		if err := f(buf); err != nil {
-			return err
+		if buf = s.living(buf); len(buf) > 0 {
+			if err := f(buf); err != nil {
+				return err
+			}
 		}
 	}
 	if s.cold == 0 || s.id != id {

@@ -43,6 +43,10 @@ type Spec struct {
 	// the table has no order. The order is that of batch.AppendKey: NULL first,
 	// NaN last. The prefix must decide the key group.
 	Order int
+	// TTL is the time to live of a row in ms of processing time, counted from when
+	// it was last written (made, or told to Dirty); 0 means that rows stay. A row
+	// that has expired is as if it were not there, but that Len may count it.
+	TTL int64
 	// ByTask is set for tables that are not keyed by the stream's key: each
 	// instance has its own rows, which all go to instance 0 when the
 	// parallelism changes.

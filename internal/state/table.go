@@ -16,7 +16,11 @@ type table struct {
 	// format is how the rows are written to disk.
 	format rowFormat
 	keys   []batch.Column
+	// vals are the value columns, of types; mortal is nil for rows that live for
+	// ever, otherwise the first of vals is not one of the operator.
 	vals   []batch.Column
+	types  []types.Type
+	mortal *mortality
 	meta   pages[slotMeta]
 	flags  pages[uint8]
 	// groups has the key group of each row.
@@ -67,7 +71,11 @@ type table struct {
 
 func newTable(db *DB, spec Spec, id uint16) *table {
 	t := &table{db: db, spec: spec, format: rowFormat{id, spec.ByTask}, byNS: make(map[int64]*space), newFlags: db.newFlags()}
-	t.keys, t.vals = newColumns(spec.Key), newColumns(spec.Value)
+	if t.types = spec.Value; spec.TTL > 0 {
+		t.types = append([]types.Type{writtenType}, spec.Value...)
+		t.mortal = &mortality{}
+	}
+	t.setColumns()
 	t.sorted = newOrdering(t)
 	return t
 }
