@@ -14,7 +14,7 @@ import (
 var losses = map[string][2]string{
 	window.LateRows:         {"1 row came too late and was dropped", "%d rows came too late and were dropped"},
 	window.SelectedLateRows: {"1 row came too late and was selected by LATE", "%d rows came too late and were selected by LATE"},
-	"expired_rows":        {"1 row of state expired", "%d rows of state expired"},
+	"expired_rows":          {"1 row of state expired", "%d rows of state expired"},
 	"null_time_rows":        {"1 row without a time was dropped", "%d rows without a time were dropped"},
 	"null_time_skipped":     {"1 row without a time did not move the watermark", "%d rows without a time did not move the watermark"},
 	format.SkippedRecords:   {"1 record could not be read and was skipped", "%d records could not be read and were skipped"},
