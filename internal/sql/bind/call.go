@@ -18,6 +18,9 @@ func (b *Binder) call(s *scope, c *ast.Call) expr.Expr {
 	if e, handled := b.groupFunction(s, c, name); handled {
 		return e
 	}
+	if _, is := rankFuncs[name]; is && c.Over != nil {
+		return b.rankCall(s, c, name)
+	}
 	if b.refused(c, name) {
 		return nil
 	}

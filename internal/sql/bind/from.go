@@ -40,26 +40,12 @@ func (b *Binder) from(t ast.TableRef) *relation {
 	return nil
 }
 
-// join refuses joins, after the tables below were looked up, so that their errors are told in the same run.
-func (b *Binder) join(j *ast.Join) *relation {
-	b.from(j.L)
-	b.from(j.R)
-	what := "JOIN"
-	switch j.Kind {
-	case ast.CrossJoin:
-		what = "CROSS JOIN"
-	case ast.CommaJoin:
-		what = "a join of tables by a comma"
-	}
-	b.unsupported(j.R.Pos(), what)
-	return nil
-}
-
 func (b *Binder) aliased(t *ast.AliasedTable) *relation {
 	rel := b.from(t.Table)
 	if rel == nil {
 		return nil
 	}
+	rel = b.onlyShown(rel)
 	out := &relation{node: rel.node, names: []string{t.Alias.Name}}
 	if len(t.Columns) == 0 {
 		return out

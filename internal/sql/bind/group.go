@@ -106,9 +106,10 @@ func (g *grouping) node(items []item, having expr.Expr, pos diag.Pos) plan.Node 
 	}
 	var n plan.Node = agg
 	ok := g.b.windowAggregate(agg, g.window != nil)
+	ok = g.overCalls(agg) && ok
 	if having != nil {
 		cond := g.over(agg, having)
-		if ok = cond != nil; ok {
+		if ok = ok && cond != nil; cond != nil {
 			n = &plan.Filter{Input: n, Cond: cond}
 		}
 	}
@@ -195,6 +196,9 @@ func (g *grouping) over(agg *plan.Aggregate, e expr.Expr) expr.Expr {
 		}
 	}
 	if c, is := e.(*expr.Col); is {
+		if c.Index < firstOver {
+			return e
+		}
 		if c.Index < firstGroupRef {
 			return g.ref(agg, &g.scope.aggs.refs[firstGroupRef-c.Index-1])
 		}

@@ -19,6 +19,49 @@ type relation struct {
 	// names are the parts of the name that columns can be qualified by: an alias, or catalog, database and table, of which
 	// any tail will do. Empty if the relation has no name.
 	names []string
+	// tables are the named parts of a join, in order; nil if the relation is one table.
+	tables []table
+	// shown are the columns that * stands for, and that can be named without a table; nil for all.
+	shown []int
+	// around are the columns of the query around a subquery, which are looked at where no other column has a name.
+	around []int
+}
+
+// table is a named part of a join.
+type table struct {
+	names []string
+	cols  []int
+}
+
+// over returns the relation with another node, which has the same columns.
+func (r *relation) over(n plan.Node) *relation {
+	c := *r
+	c.node = n
+	return &c
+}
+
+// columns returns the columns that * stands for.
+func (r *relation) columns() []int {
+	if r.shown != nil {
+		return r.shown
+	}
+	return upTo(len(r.node.Schema().Fields))
+}
+
+// parts returns the named parts; a relation that is one table is the only one.
+func (r *relation) parts() []table {
+	if r.tables != nil {
+		return r.tables
+	}
+	return []table{{r.names, r.columns()}}
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // scope is what the names of an expression can mean.
@@ -27,6 +70,8 @@ type scope struct {
 	// aggs collects the calls of aggregate functions; nil where none may stand. where says why, for the message.
 	aggs  *aggScope
 	where string
+	// overs collects the calls that have an OVER; nil where none may stand.
+	overs *overScope
 	// pos has the place of each column that was bound.
 	pos map[expr.Expr]diag.Pos
 }
@@ -43,52 +88,62 @@ func (s *scope) schema() *types.Schema {
 	return s.rel.node.Schema()
 }
 
-// named reports whether qualifier names the scope's relation.
-func (s *scope) named(qualifier []string) bool {
+// named returns the columns of the table that qualifier names.
+func (s *scope) named(qualifier []string) (cols []int, ok bool) {
 	n := len(qualifier)
-	return s.rel != nil && n > 0 && n <= len(s.rel.names) && slices.Equal(s.rel.names[len(s.rel.names)-n:], qualifier)
+	if s.rel == nil || n == 0 {
+		return nil, false
+	}
+	for _, t := range s.rel.parts() {
+		if n <= len(t.names) && slices.Equal(t.names[len(t.names)-n:], qualifier) {
+			return t.cols, true
+		}
+	}
+	return nil, false
 }
 
-// columnRef binds a, t.a, a.f, t.a.f and so on. The longest qualifier that names the relation wins; without one the first
-// part is a column, and the rest are fields.
+// columnRef binds a, t.a, a.f, t.a.f and so on. The longest qualifier that names a table wins; without one the first part is a
+// column, and the rest are fields.
 func (b *Binder) columnRef(s *scope, c *ast.ColumnRef) expr.Expr {
 	parts := c.Strings()
 	first := 0
-	for n := len(parts) - 1; n > 0; n-- {
-		if s.named(parts[:n]) {
-			first = n
-			break
+	var among []int
+	for n := len(parts) - 1; n > 0 && first == 0; n-- {
+		if cols, ok := s.named(parts[:n]); ok {
+			first, among = n, cols
 		}
 	}
-	col := b.column(s, c, first)
+	if first == 0 && s.rel != nil {
+		among = s.rel.columns()
+	}
+	col := b.column(s, c, first, among)
 	if col == nil {
 		return nil
 	}
 	return b.fields(col, c.Parts[first+1:])
 }
 
-// column finds the column that part i of a name stands for.
-func (b *Binder) column(s *scope, c *ast.ColumnRef, i int) expr.Expr {
+// column finds the column that part i of a name stands for, among some columns of the scope.
+func (b *Binder) column(s *scope, c *ast.ColumnRef, i int, among []int) expr.Expr {
 	name, pos := c.Parts[i].Name, c.Parts[i].Pos()
-	in := s.schema()
-	found := -1
-	for k, f := range in.Fields {
-		if f.Name != name {
-			continue
-		}
-		if found >= 0 {
-			b.errorf(pos, "column %q is ambiguous: %s has it more than once", name, s.describe()).
-				WithHint("give the columns different names with AS")
-			return nil
-		}
-		found = k
+	found, ambiguous := s.find(name, among)
+	if found < 0 && i == 0 && s.rel != nil {
+		found, ambiguous = s.find(name, s.rel.around)
 	}
-	if found >= 0 {
-		col := expr.NewCol(found, name, in.Fields[found].Type)
+	switch {
+	case ambiguous:
+		hint := "give the columns different names with AS"
+		if i == 0 && s.rel.tables != nil {
+			hint = "say of which table: " + s.rel.example(found) + "." + name
+		}
+		b.errorf(pos, "column %q is ambiguous: %s has it more than once", name, s.describe()).WithHint("%s", hint)
+		return nil
+	case found >= 0:
+		col := expr.NewCol(found, name, s.schema().Fields[found].Type)
 		s.pos[col] = pos
 		return col
 	}
-	switch e, ambiguous := b.hiddenField(s, name, pos); {
+	switch e, ambiguous := b.hiddenField(s, name, pos, among); {
 	case ambiguous:
 		b.errorf(pos, "column %q is ambiguous: more than one ROW of %s has a field of that name", name, s.describe())
 	case e != nil:
@@ -98,17 +153,53 @@ func (b *Binder) column(s *scope, c *ast.ColumnRef, i int) expr.Expr {
 	case s.rel == nil:
 		b.errorf(pos, "unknown column %q: there is no table here", name)
 	default:
-		b.unknown(pos, name, in.Names(), "unknown column %q in %s", name, s.describe())
+		b.unknown(pos, name, namesOf(s.schema(), among), "unknown column %q in %s", name, s.describe())
 	}
 	return nil
 }
 
+// find returns the column of a name among some, or -1.
+func (s *scope) find(name string, among []int) (col int, ambiguous bool) {
+	in, found := s.schema(), -1
+	for _, k := range among {
+		if in.Fields[k].Name != name {
+			continue
+		}
+		if found >= 0 {
+			return found, true
+		}
+		found = k
+	}
+	return found, false
+}
+
+// example names a table that has a column.
+func (r *relation) example(col int) string {
+	for _, t := range r.tables {
+		if slices.Contains(t.cols, col) && len(t.names) > 0 {
+			return t.names[len(t.names)-1]
+		}
+	}
+	return "t"
+}
+
+func namesOf(s *types.Schema, cols []int) []string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = s.Fields[c].Name
+	}
+	return out
+}
+
 // hiddenField finds a name among the fields of ROW columns, and of ROWs in them, where Flink looks when no column has it. The
 // fields that lie least deep count; two of them are ambiguous.
-func (b *Binder) hiddenField(s *scope, name string, pos diag.Pos) (e expr.Expr, ambiguous bool) {
-	level := passAll(s.schema())
-	for _, col := range level {
+func (b *Binder) hiddenField(s *scope, name string, pos diag.Pos, among []int) (e expr.Expr, ambiguous bool) {
+	var level []expr.Expr
+	for _, i := range among {
+		f := s.schema().Fields[i]
+		col := expr.NewCol(i, f.Name, f.Type)
 		s.pos[col] = pos
+		level = append(level, col)
 	}
 	for len(level) > 0 {
 		var found, next []expr.Expr
@@ -137,8 +228,10 @@ func (b *Binder) unknownQualifier(s *scope, c *ast.ColumnRef) {
 	name := c.Parts[0].Name
 	var candidates []string
 	if s.rel != nil {
-		if n := len(s.rel.names); n > 0 {
-			candidates = append(candidates, s.rel.names[n-1])
+		for _, t := range s.rel.parts() {
+			if n := len(t.names); n > 0 {
+				candidates = append(candidates, t.names[n-1])
+			}
 		}
 		candidates = append(candidates, s.schema().Names()...)
 	}
@@ -147,7 +240,10 @@ func (b *Binder) unknownQualifier(s *scope, c *ast.ColumnRef) {
 
 // describe names the relation for errors.
 func (s *scope) describe() string {
-	if s.rel != nil && len(s.rel.names) > 0 {
+	switch {
+	case s.rel != nil && s.rel.tables != nil:
+		return "the join"
+	case s.rel != nil && len(s.rel.names) > 0:
 		return "table " + s.rel.names[len(s.rel.names)-1]
 	}
 	return "the query's input"
@@ -195,19 +291,12 @@ func (b *Binder) star(s *scope, st *ast.Star) ([]expr.Expr, []string) {
 		b.errorf(st.Pos(), "* needs a FROM clause")
 		return nil, nil
 	}
-	in := s.schema()
-	if len(st.Qualifier) == 0 || s.named(identNames(st.Qualifier)) {
-		exprs := make([]expr.Expr, len(in.Fields))
-		for i, f := range in.Fields {
-			exprs[i] = expr.NewCol(i, f.Name, f.Type)
-			s.pos[exprs[i]] = st.Pos()
-			if slices.IndexFunc(in.Fields, func(g types.Field) bool { return g.Name == f.Name }) < i {
-				b.errorf(st.Pos(), "column %q is ambiguous: %s has it more than once", f.Name, s.describe()).
-					WithHint("give the columns different names with AS")
-				return nil, nil
-			}
-		}
-		return exprs, in.Names()
+	cols, ok := s.named(identNames(st.Qualifier))
+	if len(st.Qualifier) == 0 {
+		cols, ok = s.rel.columns(), true
+	}
+	if ok {
+		return b.starColumns(s, st, cols)
 	}
 	row := b.columnRef(s, &ast.ColumnRef{Span: st.Span, Parts: st.Qualifier})
 	if row == nil {
@@ -223,6 +312,27 @@ func (b *Binder) star(s *scope, st *ast.Star) ([]expr.Expr, []string) {
 		exprs[i] = expr.NewField(row, i)
 	}
 	return exprs, fieldNames(t)
+}
+
+// starColumns returns columns, of which no table may have two of the same name.
+func (b *Binder) starColumns(s *scope, st *ast.Star, cols []int) ([]expr.Expr, []string) {
+	in := s.schema()
+	exprs := make([]expr.Expr, len(cols))
+	for i, c := range cols {
+		f := in.Fields[c]
+		exprs[i] = expr.NewCol(c, f.Name, f.Type)
+		s.pos[exprs[i]] = st.Pos()
+	}
+	for _, t := range s.rel.parts() {
+		for i, c := range t.cols {
+			if f := in.Fields[c]; slices.Contains(cols, c) && slices.Contains(namesOf(in, t.cols[:i]), f.Name) {
+				b.errorf(st.Pos(), "column %q is ambiguous: %s has it more than once", f.Name, s.describe()).
+					WithHint("give the columns different names with AS")
+				return nil, nil
+			}
+		}
+	}
+	return exprs, namesOf(in, cols)
 }
 
 func identNames(ids []ast.Ident) []string {

@@ -22,7 +22,7 @@ type item struct {
 // being looked at.
 func (b *Binder) selectQuery(q *ast.Select) *relation {
 	b.knownHints(q.Hints)
-	ok := b.laterClauses(q)
+	ok := true
 	rel := &relation{node: &plan.Values{Rows: [][]expr.Expr{{}}, Out: &types.Schema{}}}
 	var inner *relation
 	if q.From != nil {
@@ -32,33 +32,33 @@ func (b *Binder) selectQuery(q *ast.Select) *relation {
 		inner = rel
 	}
 	if q.Where != nil {
-		cond := b.condition(over(inner, "WHERE"), q.Where, "WHERE")
-		if cond == nil {
-			ok = false
-		} else {
-			rel = &relation{node: &plan.Filter{Input: rel.node, Cond: cond}, names: rel.names}
+		kept := b.where(rel, inner, q.Where)
+		if ok = ok && kept != nil; kept != nil {
+			rel = kept
 			if inner != nil {
 				inner = rel
 			}
 		}
 	}
 	g := &grouping{b: b, scope: over(inner, "SELECT"), input: rel.node}
-	g.scope.aggs = &aggScope{}
+	g.scope.aggs, g.scope.overs = &aggScope{}, &overScope{windows: q.Windows}
 	items, itemsOK := b.items(g.scope, q)
 	keysOK := g.bindKeys(q.GroupBy)
-	var having expr.Expr
+	var having, qualify expr.Expr
 	if q.Having != nil {
-		having = b.condition(g.scope, q.Having, "HAVING")
+		having = b.condition(&scope{rel: inner, aggs: g.scope.aggs, where: "HAVING", pos: g.scope.pos}, q.Having, "HAVING")
 		ok = ok && having != nil
+	}
+	if q.Qualify != nil {
+		qualify = b.condition(g.scope, q.Qualify, "QUALIFY")
+		ok = ok && qualify != nil
 	}
 	if !ok || !itemsOK || !keysOK {
 		return nil
 	}
-	n := rel.node
-	if q.GroupBy != nil || len(g.scope.aggs.calls) > 0 || len(g.scope.aggs.refs) > 0 || having != nil {
-		if n = g.node(items, having, groupPos(q, items)); n == nil {
-			return nil
-		}
+	n := g.selected(items, having, qualify, groupPos(q, items))
+	if n == nil {
+		return nil
 	}
 	n = project(n, items)
 	if q.Distinct {
@@ -67,6 +67,27 @@ func (b *Binder) selectQuery(q *ast.Select) *relation {
 		}
 	}
 	return &relation{node: n}
+}
+
+// selected makes what the items are computed from: the aggregation, if there is one, and the columns of calls with an OVER. The
+// items are rewritten to read its rows. nil means that an error was reported.
+func (g *grouping) selected(items []item, having, qualify expr.Expr, pos diag.Pos) plan.Node {
+	n := g.input
+	if g.sets != nil || len(g.scope.aggs.calls) > 0 || len(g.scope.aggs.refs) > 0 || having != nil {
+		// QUALIFY reads the same rows as the items.
+		all := items
+		if qualify != nil {
+			all = append(items[:len(items):len(items)], item{expr: qualify})
+		}
+		if n = g.node(all, having, pos); n == nil {
+			return nil
+		}
+		copy(items, all)
+		if qualify != nil {
+			qualify = all[len(items)].expr
+		}
+	}
+	return g.scope.overs.numbered(n, items, qualify)
 }
 
 // groupPos is the place to name when the aggregation is refused.
@@ -80,36 +101,31 @@ func groupPos(q *ast.Select, items []item) diag.Pos {
 	return q.Pos()
 }
 
-// laterClauses refuses clauses that are not supported yet.
-func (b *Binder) laterClauses(q *ast.Select) bool {
-	switch {
-	case len(q.Windows) > 0:
-		b.unsupported(q.Windows[0].Pos(), "WINDOW")
-	case q.Qualify != nil:
-		b.unsupported(q.Qualify.Pos(), "QUALIFY")
-	default:
-		return true
-	}
-	return false
-}
-
 // items binds the select list, stars expanded.
 func (b *Binder) items(s *scope, q *ast.Select) ([]item, bool) {
 	var out []item
 	ok := true
+	taken := map[string]bool{}
 	for i := range q.Items {
 		it := &q.Items[i]
 		if st, is := it.Expr.(*ast.Star); is {
 			exprs, names := b.star(s, st)
 			ok = ok && exprs != nil
 			for k, e := range exprs {
-				out = append(out, item{e, names[k], it.Pos()})
+				name := names[k]
+				if s.rel.tables != nil {
+					// The columns of several tables get numbers where they have the same name.
+					name = uniqueName(name, taken)
+				}
+				out = append(out, item{e, name, it.Pos()})
 			}
 			continue
 		}
 		e := b.expr(s, it.Expr)
 		ok = ok && e != nil
-		out = append(out, item{e, itemName(it, len(out)), it.Expr.Pos()})
+		name := itemName(it, len(out))
+		taken[name] = true
+		out = append(out, item{e, name, it.Expr.Pos()})
 	}
 	return out, ok
 }

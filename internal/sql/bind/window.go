@@ -281,11 +281,11 @@ func (b *Binder) timeColumn(rel *relation, a ast.Expr) (int, bool) {
 // windowAggregate checks an aggregation that groups by windows: those of the function HOP must be whole numbers of slides, and
 // FIRST_VALUE and LAST_VALUE, which go by the order in which rows come, have no meaning where parts of windows are merged.
 func (b *Binder) windowAggregate(a *plan.Aggregate, groupWindow bool) bool {
-	tvf := plan.WindowOf(a)
-	if tvf == nil || tvf.Window.Kind == plan.Tumble {
+	from, ok := plan.WindowOf(a)
+	if !ok || from.Window.Kind == plan.Tumble {
 		return true
 	}
-	w := tvf.Window
+	w := from.Window
 	for _, x := range a.Aggs {
 		if x.Def.Name == "FIRST_VALUE" || x.Def.Name == "LAST_VALUE" {
 			b.errorf(a.Pos, "%s goes by the order in which rows come, which %s does not keep", x.Def.Name, w.Kind).

@@ -28,6 +28,7 @@ const (
 	WatermarkInterval  = "pipeline.auto-watermark-interval"
 	FlushAfterIdle     = OwnPrefix + "watermark.flush-after-idle"
 	JobName            = "pipeline.name"
+	StateTTL           = "table.exec.state.ttl"
 	CheckpointInterval = "execution.checkpointing.interval"
 	IntegerOverflow    = "arithmetic.overflow"
 	RuntimeMode        = "execution.runtime-mode"
@@ -55,7 +56,7 @@ var known = []format.Option{
 			"there the row goes on), the row is left out, or it goes on; the last two are counted"},
 	{Name: FlushAfterIdle, Kind: format.Duration, Default: "0 ms", Own: true,
 		Doc: "closes all open windows once there was nothing to read for so long; rows that come behind are late. 0 is never. A table may have an option of this name of its own"},
-	{Name: "table.exec.state.ttl", Kind: format.Duration, Default: "0 ms", Doc: "how long a key is kept without a change; 0 is forever"},
+	{Name: StateTTL, Kind: format.Duration, Default: "0 ms", Doc: "how long a key is kept without a change; 0 is forever"},
 	{Name: "table.exec.mini-batch.enabled", Kind: format.Bool, Default: "false", Doc: "rows are always processed in batches"},
 	{Name: "table.exec.mini-batch.allow-latency", Kind: format.Duration, Default: "0 ms", Doc: "has no effect"},
 	{Name: "table.exec.mini-batch.size", Kind: format.Integer, Default: "-1", Doc: "has no effect"},

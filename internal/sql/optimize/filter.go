@@ -88,29 +88,6 @@ func containsExpr(list []expr.Expr, e expr.Expr) bool {
 	return false
 }
 
-// conjuncts returns the operands of an AND, or the condition alone.
-func conjuncts(e expr.Expr) []expr.Expr {
-	if l, is := e.(*expr.Logic); is && !l.Or {
-		return flatten(l)
-	}
-	return []expr.Expr{e}
-}
-
-// and joins conditions; nil if there are none.
-func and(conds []expr.Expr) expr.Expr {
-	switch len(conds) {
-	case 0:
-		return nil
-	case 1:
-		return conds[0]
-	}
-	out := &expr.Logic{Args: conds, Typ: types.Of(types.Boolean).NotNull()}
-	for _, c := range conds {
-		out.Typ.Nullable = out.Typ.Nullable || c.Type().Nullable
-	}
-	return out
-}
-
 // mergeFilters makes one filter of two, and removes those that are always true. One that is never true leaves no rows.
 func (o *optimizer) mergeFilters(n plan.Node) plan.Node {
 	f, is := n.(*plan.Filter)
@@ -127,7 +104,7 @@ func (o *optimizer) mergeFilters(n plan.Node) plan.Node {
 	if !is {
 		return n
 	}
-	cond := o.simplify(and(append(conjuncts(g.Cond), conjuncts(f.Cond)...)))
+	cond := o.simplify(plan.Conjunction(append(plan.Conjuncts(g.Cond), plan.Conjuncts(f.Cond)...)))
 	return &plan.Filter{Input: g.Input, Cond: cond}
 }
 
@@ -152,11 +129,15 @@ func (o *optimizer) pushFilter(n plan.Node) plan.Node {
 			// Rows that are left out may part a session.
 			return c, c < width && (in.Window.Kind != plan.Session || slices.Contains(in.Window.Partition, c))
 		})
+	case *plan.Join:
+		return filterJoin(f, in)
+	case *plan.Over:
+		return pushColumns(f, func(c int) (int, bool) { return c, slices.Contains(in.Partition, c) })
 	case *plan.Aggregate:
 		if len(in.Keys) == 0 {
 			return n
 		}
-		windowed := plan.WindowOf(in) != nil
+		_, windowed := plan.WindowOf(in)
 		return pushColumns(f, func(c int) (int, bool) {
 			below, ok := keyColumn(in.Keys, c)
 			if _, _, is := plan.WindowColumn(in.Input, below); ok && windowed && is {
@@ -201,7 +182,7 @@ func columnsAs(in, out *types.Schema) []expr.Expr {
 // column's position there.
 func pushColumns(f *plan.Filter, below func(col int) (int, bool)) plan.Node {
 	var down, stay []expr.Expr
-	for _, c := range conjuncts(f.Cond) {
+	for _, c := range plan.Conjuncts(f.Cond) {
 		ok := true
 		for _, col := range expr.Columns(c) {
 			_, passed := below(col)
@@ -216,9 +197,9 @@ func pushColumns(f *plan.Filter, below func(col int) (int, bool)) plan.Node {
 	if len(down) == 0 {
 		return f
 	}
-	in := f.Input.WithInputs([]plan.Node{&plan.Filter{Input: f.Input.Inputs()[0], Cond: and(down)}})
+	in := f.Input.WithInputs([]plan.Node{&plan.Filter{Input: f.Input.Inputs()[0], Cond: plan.Conjunction(down)}})
 	if len(stay) == 0 {
 		return in
 	}
-	return &plan.Filter{Input: in, Cond: and(stay)}
+	return &plan.Filter{Input: in, Cond: plan.Conjunction(stay)}
 }

@@ -14,7 +14,7 @@ const rounds = 20
 // Plan returns an optimized plan.
 func Plan(n plan.Node, env *fn.Env) plan.Node {
 	o := &optimizer{env: env}
-	n = o.untilStable(n, o.foldConstants, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter)
+	n = o.untilStable(n, o.foldConstants, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter, o.splitJoin, o.rank)
 	n = plan.Rewrite(n, o.windowAggregate)
 	n = o.prune(n)
 	return o.untilStable(n, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter)

@@ -63,6 +63,12 @@ func (p pruner) node(n plan.Node, need columns, timed bool) (plan.Node, map[int]
 		return p.union(n, need, timed)
 	case *plan.Expand:
 		return p.expand(n, need, timed)
+	case *plan.Join:
+		return p.join(n, need, timed)
+	case *plan.Over:
+		return p.over(n, need)
+	case *plan.Rank:
+		return p.rank(n, need)
 	}
 	// Limit and Sink pass all of their columns on.
 	in, at := p.node(n.Inputs()[0], p.passed(n, need), timed)

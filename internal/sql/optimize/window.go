@@ -14,23 +14,23 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 	if !is {
 		return n
 	}
-	tvf := plan.WindowOf(a)
-	if tvf == nil {
+	from, ok := plan.WindowOf(a)
+	if !ok {
 		return n
 	}
-	attached := tvf.Window.Kind == plan.Session && !bySession(a, tvf)
-	out, place := groupByWindow(a, tvf, attached)
-	if !attached && o.absorb(out, a.Input, tvf) {
-		return restoreOrder(out, a, place)
+	if tvf, is := from.Node.(*plan.WindowTVF); is && (tvf.Window.Kind != plan.Session || bySession(a, tvf)) {
+		if out, place := groupByWindow(a, from, false); o.absorb(out, a.Input, tvf) {
+			return restoreOrder(out, a, place)
+		}
 	}
-	out, place = groupByWindow(a, tvf, true)
+	out, place := groupByWindow(a, from, true)
 	out.Input, out.Attached = a.Input, true
 	for _, k := range a.Keys {
-		if _, p, ok := plan.WindowColumn(a.Input, k); ok && p == plan.WindowEnd {
+		if w, p, ok := plan.WindowColumn(a.Input, k); ok && w == from && p == plan.WindowEnd {
 			out.Window.Time = k
 		}
 	}
-	if tvf.Window.Kind != plan.Session {
+	if tvf, is := from.Node.(*plan.WindowTVF); is && tvf.Window.Kind != plan.Session {
 		liftTaps(out, tvf)
 	}
 	return restoreOrder(out, a, place)
@@ -38,14 +38,14 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 
 // groupByWindow makes a window aggregation of an aggregation, without its input. place[i] is where key i of the aggregation
 // stands in it. attached tells that the rows have their windows already.
-func groupByWindow(a *plan.Aggregate, tvf *plan.WindowTVF, attached bool) (out *plan.WindowAggregate, place []int) {
-	out = &plan.WindowAggregate{Window: tvf.Window, Aggs: a.Aggs, Out: &types.Schema{}, Pos: a.Pos}
+func groupByWindow(a *plan.Aggregate, from plan.Windowed, attached bool) (out *plan.WindowAggregate, place []int) {
+	out = &plan.WindowAggregate{Window: *from.Window, Aggs: a.Aggs, Out: &types.Schema{}, Pos: a.Pos}
 	out.Window.Partition = nil
 	// prop tells which column of the window a key is. The end of a session does not tell its start, so that a row that has
 	// its session already is grouped by both.
 	prop := func(k int) (plan.WindowProp, bool) {
-		_, p, ok := plan.WindowColumn(a.Input, k)
-		return p, ok && !(attached && tvf.Window.Kind == plan.Session && p == plan.WindowStart)
+		w, p, ok := plan.WindowColumn(a.Input, k)
+		return p, ok && w == from && !(attached && w.Window.Kind == plan.Session && p == plan.WindowStart)
 	}
 	place = make([]int, len(a.Keys))
 	for i, k := range a.Keys {

@@ -237,6 +237,8 @@ func (p *planner) lower(n plan.Node, path string) *Node {
 		return p.lowerLimit(n, path)
 	case *plan.Expand:
 		return p.lowerExpand(n, path)
+	case *plan.Join:
+		return p.lowerJoin(n, path)
 	}
 	p.errs.Errorf(diag.Pos{}, "no operator computes %s", n.Line())
 	return nil
@@ -256,11 +258,11 @@ func (p *planner) lowerDistinct(n *plan.Aggregate, path string) *Node {
 		keys[i] = i
 	}
 	edge, parallelism := p.byKey(in, keys)
-	out := n.Out
+	out, ttl := n.Out, p.Config.Duration(config.StateTTL).Milliseconds()
 	return p.add(&Node{
 		ID: id, Name: "Distinct", Detail: "columns=[" + strings.Join(out.Names(), ", ") + "]", Parallelism: parallelism,
 		In: []Input{edge}, Out: out, logical: n,
-		create: func() (op.Operator, error) { return distinct.New(out), nil },
+		create: func() (op.Operator, error) { return distinct.New(out, ttl), nil },
 	})
 }
 

@@ -43,6 +43,13 @@ func (c *Changes) infer(n Node, accepts func(*Sink) connector.Modes) connector.M
 	case *WindowAggregate:
 		c.windowAggregate(n)
 		return connector.InsertOnly
+	case *Join:
+		return c.join(n)
+	case *Over:
+		c.Missing.Errorf(n.Pos, "OVER is not supported yet")
+		return connector.InsertOnly
+	case *Rank:
+		return c.rank(n)
 	case *Union:
 		var out connector.Modes
 		for _, in := range n.In {

@@ -25,6 +25,10 @@ func Keys(n Node) [][]int {
 		return nil
 	case *Union, *Expand, *Late:
 		return nil
+	case *Join:
+		return joinKeys(n)
+	case *Rank:
+		return rankKeys(n)
 	case *WindowTVF:
 		if n.Window.Kind == Hop || n.Window.Kind == Cumulate {
 			return nil // a row for each window
@@ -103,6 +107,58 @@ func sameValue(e expr.Expr) expr.Expr {
 
 // RequireNotNull is the name of the internal function that checks values for NOT NULL columns.
 const RequireNotNull = "REQUIRE_NOT_NULL"
+
+// joinKeys: a pair of rows is told by the keys of both; where a row can meet but one of the other side, its own key will do.
+func joinKeys(n *Join) [][]int {
+	left := Keys(n.L)
+	if n.Kind.LeftOnly() {
+		return left
+	}
+	width := len(n.L.Schema().Fields)
+	right := Keys(n.R)
+	var out [][]int
+	if single(right, n.Keys, func(k JoinKey) int { return k.R }) && !n.Kind.PadsLeft() {
+		out = append(out, left...)
+	}
+	shifted := make([][]int, len(right))
+	for i, key := range right {
+		for _, c := range key {
+			shifted[i] = append(shifted[i], c+width)
+		}
+	}
+	if single(left, n.Keys, func(k JoinKey) int { return k.L }) && !n.Kind.PadsRight() {
+		out = append(out, shifted...)
+	}
+	for _, l := range left {
+		for _, r := range shifted {
+			out = append(out, slices.Concat(l, r))
+		}
+	}
+	return out
+}
+
+// single reports whether the columns that a join compares hold a key.
+func single(keys [][]int, by []JoinKey, side func(JoinKey) int) bool {
+	return slices.ContainsFunc(keys, func(key []int) bool {
+		return !slices.ContainsFunc(key, func(c int) bool {
+			return !slices.ContainsFunc(by, func(k JoinKey) bool { return side(k) == c })
+		})
+	})
+}
+
+// rankKeys: where one row of each partition is kept, the partition tells it; its number tells it otherwise.
+func rankKeys(n *Rank) [][]int {
+	out := Keys(n.Input)
+	by := slices.Clone(n.Partition)
+	if n.From != n.To {
+		if !n.Numbered {
+			return out
+		}
+		by = append(by, len(n.Out.Fields)-1)
+	}
+	slices.Sort(by)
+	return append(out, by)
+}
 
 // windowKeys: a group has one row a window, which each of the window's columns tells, but for the start of those that grow.
 func windowKeys(n *WindowAggregate) [][]int {

@@ -43,13 +43,23 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 	case *Aggregate:
 		// A window aggregation passes window_time on; any other aggregation ends the life of a time attribute.
 		if col < len(n.Keys) {
-			if _, _, ok := WindowColumn(n.Input, n.Keys[col]); ok && WindowOf(n) != nil {
+			if _, windowed := WindowOf(n); windowed {
 				return TimeAttr(n.Input, n.Keys[col])
 			}
 		}
 	case *WindowAggregate:
 		if p := col - len(n.Keys) - len(n.Aggs); p >= 0 && n.Props[p] == WindowTime {
 			return n.Window.TimeType.Attr
+		}
+	case *Join:
+		return joinedTime(n, col)
+	case *Over:
+		if col < len(n.Input.Schema().Fields) {
+			return TimeAttr(n.Input, col)
+		}
+	case *Rank:
+		if col < len(n.Input.Schema().Fields) && n.Window() != nil {
+			return TimeAttr(n.Input, col)
 		}
 	case *Union:
 		attr := TimeAttr(n.In[0], col)
@@ -63,23 +73,27 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 	return types.NoTime
 }
 
-// WindowOf returns the window function whose windows an aggregation groups by: its keys hold both window_start and
-// window_end. nil if they do not.
-func WindowOf(a *Aggregate) *WindowTVF {
-	var of [2]*WindowTVF
-	for _, k := range a.Keys {
-		if w, p, ok := WindowColumn(a.Input, k); ok && p != WindowTime {
-			of[p] = w
-		}
+// joinedTime: a window join passes time attributes on. So does any other join here, which is refused later.
+func joinedTime(n *Join, col int) types.TimeAttr {
+	if width := len(n.L.Schema().Fields); col >= width {
+		return TimeAttr(n.R, col-width)
 	}
-	if of[WindowStart] == nil || of[WindowStart] != of[WindowEnd] {
-		return nil
-	}
-	return of[WindowStart]
+	return TimeAttr(n.L, col)
 }
 
-// WindowColumn finds the window function that a column comes from, unchanged, and which of its columns it is.
-func WindowColumn(n Node, col int) (w *WindowTVF, p WindowProp, ok bool) {
+// Windowed is where rows got their windows.
+type Windowed struct {
+	// Node gave the rows their windows: a window function, what took its place, or a window join.
+	Node   Node
+	Window *Window
+}
+
+// WindowOf returns where the rows of an aggregation got the windows that it groups by: its keys hold both window_start and
+// window_end.
+func WindowOf(a *Aggregate) (Windowed, bool) { return windowOf(a.Input, a.Keys) }
+
+// WindowColumn finds where a column that tells of a window comes from, unchanged, and what it tells.
+func WindowColumn(n Node, col int) (w Windowed, p WindowProp, ok bool) {
 	switch n := n.(type) {
 	case *Project:
 		if c, is := n.Exprs[col].(*expr.Col); is {
@@ -93,8 +107,56 @@ func WindowColumn(n Node, col int) (w *WindowTVF, p WindowProp, ok bool) {
 		}
 	case *WindowTVF:
 		if in := len(n.Input.Schema().Fields); col >= in {
-			return n, WindowProp(col - in), true
+			return Windowed{n, &n.Window}, WindowProp(col - in), true
+		}
+	case *Aggregate:
+		if _, windowed := WindowOf(n); windowed && col < len(n.Keys) {
+			return WindowColumn(n.Input, n.Keys[col])
+		}
+	case *WindowAggregate:
+		return aggregatedWindow(n, col)
+	case *Join:
+		return joinedWindow(n, col)
+	case *Over:
+		if col < len(n.Input.Schema().Fields) {
+			return WindowColumn(n.Input, col)
+		}
+	case *Rank:
+		if col < len(n.Input.Schema().Fields) && n.Window() != nil {
+			return WindowColumn(n.Input, col)
 		}
 	}
-	return nil, 0, false
+	return Windowed{}, 0, false
+}
+
+// aggregatedWindow: an aggregation over rows that have their windows passes these on; otherwise it makes them.
+func aggregatedWindow(n *WindowAggregate, col int) (w Windowed, p WindowProp, ok bool) {
+	w = Windowed{n, &n.Window}
+	if n.Attached {
+		w, _, _ = WindowColumn(n.Input, n.Window.Time)
+	}
+	if i := col - len(n.Keys) - len(n.Aggs); i >= 0 {
+		return w, n.Props[i], true
+	}
+	if col < len(n.Keys) && n.Attached {
+		// The start of a session is a key.
+		return WindowColumn(n.Input, n.Keys[col])
+	}
+	return Windowed{}, 0, false
+}
+
+// joinedWindow: the windows of a window join are those of both sides, but for a side that may be padded with NULLs.
+func joinedWindow(n *Join, col int) (w Windowed, p WindowProp, ok bool) {
+	windows := n.Windows()
+	if windows == nil {
+		return Windowed{}, 0, false
+	}
+	width := len(n.L.Schema().Fields)
+	switch {
+	case col < width && !n.Kind.PadsLeft():
+		_, p, ok = WindowColumn(n.L, col)
+	case col >= width && !n.Kind.PadsRight():
+		_, p, ok = WindowColumn(n.R, col-width)
+	}
+	return Windowed{n, windows.Window}, p, ok
 }

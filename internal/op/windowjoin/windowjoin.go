@@ -1,0 +1,275 @@
+// Package windowjoin joins the rows of two inputs that are in the same window.
+//
+// Each window is a namespace of three tables: one with the rows of each side,
+// and one that counts the rows of each key on both sides. The rows of a key are
+// numbered from 0 on each side, so that all of them can be asked for. When the watermark closes a window, its keys are gone through, and
+// the rows of each are brought together in blocks (see fire), so that neither a
+// window nor a key need fit into memory.
+package windowjoin
+
+import (
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/window"
+	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/types"
+)
+
+// Source says where a column of a side is kept, or what it tells of the window.
+type Source uint8
+
+// The sources: a column of the row, or what the window's end tells.
+const (
+	Row Source = iota
+	Start
+	End
+	Time
+)
+
+// Key is a pair of columns that must be equal.
+type Key struct {
+	L, R int
+	// NullSafe tells that NULL is equal to NULL; otherwise NULL is equal to
+	// nothing.
+	NullSafe bool
+}
+
+// Side is one input.
+type Side struct {
+	Schema *types.Schema
+	// End is the position of the column of the window's end.
+	End int
+	// Sources has the source of each column.
+	Sources []Source
+	// Keep is set where a row counts though it has no partner.
+	Keep bool
+	Taps []window.LateTap
+}
+
+// Config describes the operator.
+type Config struct {
+	// In are the left and the right side.
+	In [2]Side
+	// Out are the columns of the left side, then those of the right one; only the
+	// left ones where LeftOnly is set.
+	Out  *types.Schema
+	Keys []Key
+	// Filter returns the positions of the pairs, with the columns of the left
+	// side and then those of the right one, that are partners. It looks at the
+	// columns FilterCols alone. Nil keeps all.
+	Filter     func(b *batch.Batch) ([]int32, error)
+	FilterCols []int
+	// LeftOnly gives left rows that have a partner, each once; or, where the left
+	// side's Keep is set, those that have none.
+	LeftOnly bool
+	Window   window.Assigner
+	// Marked is the type of the event time that the watermark belongs to.
+	Marked types.Type
+}
+
+// New returns the operator.
+func New(c Config) op.Operator { return newJoin(c, blockRows) }
+
+// blockRows is the number of rows of a side that are brought together at once, of
+// pairs in a batch, and of keys that are looked at together.
+const blockRows = 4096
+
+func newJoin(c Config, block int) *join { return &join{Config: c, wm: op.MinWatermark, block: block} }
+
+type join struct {
+	Config
+	ctx *op.Context
+	// heads has a row for each key of a window: the numbers of its rows on the
+	// left and on the right.
+	heads state.Table
+	sides [2]side
+	// block is blockRows.
+	block int
+	wm    int64
+	// due are the windows that wait to be fired, cur is the one at work.
+	due []int64
+	cur *firing
+
+	group, hash, rowHash []uint64
+	slots                []int32
+}
+
+// side is what is known of one input.
+type side struct {
+	*Side
+	late *window.Late
+	// table has the rows, by key and number. It is nil for a right side of which
+	// only the number of rows counts.
+	table state.Table
+	// keys are the positions of the key columns, values those of the columns that
+	// are values of the table.
+	keys, values []int
+	// place[c] is where column c is: a key if it is below the number of keys, or
+	// a value.
+	place []int
+	// number are the numbers of the rows of a batch, by position.
+	number *batch.Fixed[int64]
+}
+
+var numberType = types.Of(types.BigInt).NotNull()
+
+// Open implements op.Opener.
+func (j *join) Open(c *op.Context) error {
+	j.ctx = c
+	for i := range j.sides {
+		s := &j.sides[i]
+		s.Side = &j.In[i]
+		s.late = window.NewLate(c, s.Schema, j.Marked, j.Window.Zone, s.Taps)
+		for _, k := range j.Keys {
+			s.keys = append(s.keys, [...]int{k.L, k.R}[i])
+		}
+		s.arrange()
+	}
+	keys := j.keyTypes()
+	var err error
+	if j.heads, err = c.State.Table(state.Spec{Name: "keys", Key: keys, Value: []types.Type{numberType, numberType}}); err != nil {
+		return err
+	}
+	for i := range j.sides {
+		s := &j.sides[i]
+		if i == 1 && j.LeftOnly && j.Filter == nil {
+			continue
+		}
+		spec := state.Spec{Name: [...]string{"left", "right"}[i], Key: append(keys[:len(keys):len(keys)], numberType)}
+		for _, v := range s.values {
+			spec.Value = append(spec.Value, s.Schema.Fields[v].Type)
+		}
+		if s.table, err = c.State.Table(spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arrange finds a place for each column.
+func (s *side) arrange() {
+	s.place = make([]int, len(s.Schema.Fields))
+	for c := range s.place {
+		s.place[c] = -1
+		for i, k := range s.keys {
+			if k == c {
+				s.place[c] = i
+			}
+		}
+		if s.place[c] < 0 && s.Sources[c] == Row {
+			s.place[c] = len(s.keys) + len(s.values)
+			s.values = append(s.values, c)
+		}
+	}
+}
+
+// keyTypes are the types of the keys, which are nullable if they are so on
+// either side.
+func (j *join) keyTypes() []types.Type {
+	out := make([]types.Type, len(j.Keys))
+	for i, k := range j.Keys {
+		out[i] = j.In[0].Schema.Fields[k.L].Type
+		out[i].Nullable = out[i].Nullable || j.In[1].Schema.Fields[k.R].Type.Nullable
+	}
+	return out
+}
+
+// OnBatch implements op.Operator.
+func (j *join) OnBatch(in int, b *batch.Batch, out op.Output) error {
+	s := &j.sides[in]
+	rows, ends := j.inTime(s, b)
+	s.late.Flush(b, j.wm, out)
+	if len(rows) == 0 {
+		return nil
+	}
+	keys := &state.Keys{Cols: make([]batch.Vector, len(s.keys))}
+	for i, k := range s.keys {
+		keys.Cols[i] = b.Cols[k]
+	}
+	j.hash = batch.Hash(keys.Cols, b.Sel, b.Size(), j.hash)
+	keys.Hash = j.hash
+	if len(s.keys) == 0 {
+		// Without keys, rows travel by their window.
+		j.group = batch.Hash([]batch.Vector{b.Cols[s.End]}, b.Sel, b.Size(), j.group)
+		keys.Group = j.group
+	}
+	return window.Each(ends, rows, func(end int64, rows []int32) error {
+		keys.Rows = rows
+		return j.store(in, end, b, keys)
+	})
+}
+
+// inTime returns the positions of the rows that count, and their windows.
+func (j *join) inTime(s *side, b *batch.Batch) (rows []int32, ends []int64) {
+	n := b.Rows()
+	rows, ends = make([]int32, 0, n), make([]int64, 0, n)
+	times := window.Times(b.Cols[s.End])
+	var strict []batch.Bitmap
+	for i, k := range s.keys {
+		if v := b.Cols[k].Validity(); v != nil && !j.Keys[i].NullSafe && !s.Keep {
+			strict = append(strict, v)
+		}
+	}
+	var last int64
+	var late, known bool
+next:
+	for i := range n {
+		p := b.At(i)
+		for _, v := range strict {
+			if !v.Get(p) {
+				continue next
+			}
+		}
+		end := times[p]
+		if !known || end != last {
+			last, known, late = end, true, j.Window.Due(end) <= j.wm
+		}
+		if late {
+			s.late.Add(int32(p), j.Window.Start(end), end, j.Window.Due(end))
+			continue
+		}
+		rows, ends = append(rows, int32(p)), append(ends, end)
+	}
+	return rows, ends
+}
+
+// store keeps the rows of a window.
+func (j *join) store(in int, end int64, b *batch.Batch, keys *state.Keys) error {
+	s, n := &j.sides[in], len(keys.Rows)
+	if cap(j.slots) < n {
+		j.slots = make([]int32, max(n, batch.DefaultSize))
+	}
+	slots := j.slots[:n]
+	heads := j.heads.Space(end)
+	if _, err := heads.Upsert(keys, slots); err != nil {
+		return err
+	}
+	if s.number == nil || len(s.number.Values) < b.Size() {
+		s.number = batch.MakeFixed[int64](numberType, max(b.Size(), batch.DefaultSize))
+	}
+	counts := heads.Cols()[in].(*batch.Slab[int64])
+	for i, p := range keys.Rows {
+		c := counts.At(slots[i])
+		s.number.Values[p] = *c
+		*c++
+	}
+	heads.Dirty(slots)
+	if s.table == nil {
+		return nil
+	}
+	own := &state.Keys{Cols: append(keys.Cols[:len(keys.Cols):len(keys.Cols)], s.number.Slice(0, b.Size())), Rows: keys.Rows, Group: keys.Group}
+	if own.Group == nil {
+		own.Group = keys.Hash
+	}
+	j.rowHash = batch.Hash(own.Cols, keys.Rows, b.Size(), j.rowHash)
+	own.Hash = j.rowHash
+	rows := s.table.Space(end)
+	if _, err := rows.Upsert(own, slots); err != nil {
+		return err
+	}
+	cols := rows.Cols()
+	for i, v := range s.values {
+		cols[i].Set(slots, b.Cols[v], keys.Rows)
+	}
+	return nil
+}

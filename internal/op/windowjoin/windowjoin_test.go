@@ -1,0 +1,107 @@
+package windowjoin
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/optest"
+	"github.com/millstream-io/millstream/internal/op/window"
+	"github.com/millstream-io/millstream/types"
+)
+
+var ts = types.TimeOf(types.Timestamp, 3)
+
+// schema has a key, a number, and the window's start and end.
+var schema = types.NewSchema(
+	types.Field{Name: "k", Type: types.StringType()}, types.Field{Name: "v", Type: types.Of(types.BigInt)},
+	types.Field{Name: "window_start", Type: ts}, types.Field{Name: "window_end", Type: ts})
+
+// config joins two sides by key, in windows of 10 s.
+func config(change func(*Config)) Config {
+	side := Side{Schema: schema, End: 3, Sources: []Source{Row, Row, Start, End}}
+	c := Config{In: [2]Side{side, side}, Keys: []Key{{}}, Marked: ts, Window: window.Assigner{Size: 10_000}, Out: &types.Schema{}}
+	change(&c)
+	for i, s := range c.In {
+		if i == 0 || !c.LeftOnly {
+			c.Out.Fields = append(c.Out.Fields, s.Schema.Fields...)
+		}
+	}
+	return c
+}
+
+// less lets those pairs be partners whose left number is below the right one.
+func less(c *Config) {
+	c.FilterCols = []int{1, 5}
+	c.Filter = func(b *batch.Batch) ([]int32, error) {
+		l, r := b.Cols[1].(*batch.Fixed[int64]), b.Cols[5].(*batch.Fixed[int64])
+		sel := []int32{}
+		for i := range b.Rows() {
+			if l.Valid.Get(i) && r.Valid.Get(i) && l.Values[i] < r.Values[i] {
+				sel = append(sel, int32(i))
+			}
+		}
+		return sel, nil
+	}
+}
+
+// each runs a script with blocks of some sizes, so that the rows of a key come in
+// one or in several.
+func each(t *testing.T, c Config, run func(t *testing.T, oc optest.Case)) {
+	for _, block := range []int{1, 2, blockRows} {
+		t.Run(fmt.Sprint("block=", block), func(t *testing.T) {
+			run(t, optest.Case{In: []*types.Schema{schema, schema}, New: func() op.Operator { return newJoin(c, block) }})
+		})
+	}
+}
+
+func TestInner(t *testing.T) {
+	each(t, config(func(*Config) {}), func(t *testing.T, c optest.Case) { optest.Run(t, "inner", c) })
+}
+
+func TestFull(t *testing.T) {
+	c := config(func(c *Config) {
+		less(c)
+		c.In[0].Keep, c.In[1].Keep = true, true
+	})
+	each(t, c, func(t *testing.T, c optest.Case) { optest.Run(t, "full", c) })
+}
+
+func TestSemi(t *testing.T) {
+	each(t, config(func(c *Config) { c.LeftOnly = true }), func(t *testing.T, c optest.Case) { optest.Run(t, "semi", c) })
+}
+
+// TestAnti: without keys, all rows of a window are compared.
+func TestAnti(t *testing.T) {
+	c := config(func(c *Config) {
+		less(c)
+		c.Keys, c.LeftOnly, c.In[0].Keep = nil, true, true
+	})
+	each(t, c, func(t *testing.T, c optest.Case) { optest.Run(t, "anti", c) })
+}
+
+// twoInputs gives batches to both inputs in turn, in windows of 4 s.
+type twoInputs struct {
+	*join
+	n int
+}
+
+func (o *twoInputs) OnBatch(_ int, b *batch.Batch, out op.Output) error {
+	ends := batch.MakeFixed[int64](ts, b.Size())
+	for i, ms := range b.Cols[1].(*batch.Fixed[int64]).Values {
+		ends.Values[i] = o.Window.SliceOf(ms)
+	}
+	o.n++
+	return o.join.OnBatch(o.n&1, b.WithCols(b.Schema, []batch.Vector{b.Cols[0], ends}), out)
+}
+
+// BenchmarkJoin joins 4,096 rows of each side a window, which have 1,000 keys: each
+// row has some four partners.
+func BenchmarkJoin(b *testing.B) {
+	in := types.NewSchema(types.Field{Name: "k", Type: types.Of(types.BigInt)}, types.Field{Name: "window_end", Type: ts})
+	side := Side{Schema: in, End: 1, Sources: []Source{Row, End}}
+	out := &types.Schema{Fields: append(in.Fields[:2:2], in.Fields...)}
+	c := Config{In: [2]Side{side, side}, Keys: []Key{{}}, Marked: ts, Window: window.Assigner{Size: 8192}, Out: out}
+	optest.Bench(b, in, &twoInputs{join: newJoin(c, blockRows)})
+}
