@@ -1,5 +1,9 @@
 // Package distinct is SELECT DISTINCT: each row once, as long as the input has
 // at least one copy of it.
+//
+// With a time to live, a row that has not come for so long counts as new. One that
+// does come, and changes nothing, is then told again as an update, so that
+// operators behind do not forget it.
 package distinct
 
 import (
@@ -11,18 +15,20 @@ import (
 
 type distinct struct {
 	schema *types.Schema
+	ttl    int64
 	table  state.Table
 	hash   []uint64
 	slots  []int32
 }
 
-// New returns the operator; input and output have the same columns.
-func New(schema *types.Schema) op.Operator { return &distinct{schema: schema} }
+// New returns the operator; input and output have the same columns. ttl is the
+// time to live in ms, 0 for ever.
+func New(schema *types.Schema, ttl int64) op.Operator { return &distinct{schema: schema, ttl: ttl} }
 
 // Open implements op.Opener. The value is the number of copies.
 func (d *distinct) Open(c *op.Context) (err error) {
 	d.table, err = c.State.Table(state.Spec{
-		Name: "rows", Key: d.schema.Types(), Value: []types.Type{types.Of(types.BigInt).NotNull()},
+		Name: "rows", Key: d.schema.Types(), Value: []types.Type{types.Of(types.BigInt).NotNull()}, TTL: d.ttl,
 	})
 	return err
 }
@@ -47,13 +53,15 @@ func (d *distinct) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 		return err
 	}
 	count := space.Cols()[0].(*batch.Slab[int64])
-	var sel []int32
+	var to changes
 	var gone []int32
 	for i, p := range rows {
 		c := count.At(slots[i])
 		if b.Kind(int(p)).IsAdd() {
 			if *c++; *c == 1 {
-				sel = append(sel, p)
+				to.add(p, types.Insert)
+			} else if d.ttl > 0 {
+				to.again(p)
 			}
 			continue
 		}
@@ -63,32 +71,60 @@ func (d *distinct) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 			continue
 		}
 		if *c--; *c == 0 {
-			sel = append(sel, p)
+			to.add(p, types.Delete)
 			gone = append(gone, slots[i])
+		} else if d.ttl > 0 {
+			to.again(p)
 		}
 	}
 	space.Dirty(slots)
-	if sel != nil {
-		out.Emit(d.changes(b, sel))
+	if len(to.rows) > 0 {
+		out.Emit(to.of(d.schema, b))
 	}
 	d.forget(space, count, gone)
 	return nil
 }
 
-// changes returns the given rows as +I and -D.
-func (d *distinct) changes(b *batch.Batch, sel []int32) *batch.Batch {
-	b = b.WithCols(d.schema, b.Cols).WithSel(sel)
-	if b.Kinds == nil {
+// changes are rows of a batch to emit, and their kinds.
+type changes struct {
+	rows  []int32
+	kinds []types.RowKind
+	// repeats is set if a row is in it twice.
+	repeats bool
+}
+
+func (c *changes) add(row int32, kind types.RowKind) {
+	c.rows = append(c.rows, row)
+	c.kinds = append(c.kinds, kind)
+}
+
+// again says that a row is what it was.
+func (c *changes) again(row int32) {
+	c.repeats = true
+	c.add(row, types.UpdateBefore)
+	c.add(row, types.UpdateAfter)
+}
+
+// of returns the changes as a batch.
+func (c *changes) of(schema *types.Schema, b *batch.Batch) *batch.Batch {
+	if !c.repeats {
+		b, kinds := b.WithCols(schema, b.Cols).WithSel(c.rows), b.Kinds
+		if kinds == nil {
+			return b
+		}
+		b.Kinds = make([]types.RowKind, len(kinds))
+		for i, p := range c.rows {
+			b.Kinds[p] = c.kinds[i]
+		}
 		return b
 	}
-	kinds := make([]types.RowKind, len(b.Kinds))
-	for _, p := range sel {
-		if !b.Kinds[p].IsAdd() {
-			kinds[p] = types.Delete
-		}
+	cols := make([]batch.Vector, len(b.Cols))
+	for i, v := range b.Cols {
+		cols[i] = batch.Take(v, c.rows)
 	}
-	b.Kinds = kinds
-	return b
+	out := batch.Of(schema, cols, len(c.rows))
+	out.Kinds = c.kinds
+	return out
 }
 
 // forget removes the rows that have no copy left. A row may stand in gone

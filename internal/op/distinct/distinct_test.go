@@ -12,10 +12,11 @@ import (
 func TestDistinct(t *testing.T) {
 	schema := types.NewSchema(
 		types.Field{Name: "s", Type: types.StringType()}, types.Field{Name: "n", Type: types.Of(types.Int)})
-	optest.Run(t, "distinct", optest.Case{In: []*types.Schema{schema}, New: func() op.Operator { return distinct.New(schema) }})
+	optest.Run(t, "distinct", optest.Case{In: []*types.Schema{schema}, New: func() op.Operator { return distinct.New(schema, 0) }})
+	optest.Run(t, "ttl", optest.Case{In: []*types.Schema{schema}, New: func() op.Operator { return distinct.New(schema, 1000) }})
 }
 
 func BenchmarkDistinct(b *testing.B) {
 	schema := types.NewSchema(types.Field{Name: "n", Type: types.Of(types.BigInt)})
-	optest.Bench(b, schema, distinct.New(schema))
+	optest.Bench(b, schema, distinct.New(schema, 0))
 }

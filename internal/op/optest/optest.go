@@ -5,6 +5,7 @@
 //	0 | a | 1 | 2024-01-01 00:00:01       a row of input 0
 //	0 -U | a | 1 | 2024-01-01 00:00:01    a row of another kind
 //	watermark 5000                        the watermark in ms, or end
+//	clock 5000                            the processing time in ms, 0 at first
 //	----
 //	+I | a | 1                            what the operator emitted, sorted
 //
@@ -81,6 +82,7 @@ type machine struct {
 	db   *state.DB
 	fs   vfs.FS
 	wm   int64
+	now  int64
 	gen  int64
 	got  []string
 	room int
@@ -116,9 +118,11 @@ func (m *machine) must(err error) {
 	}
 }
 
+func (m *machine) clock() int64 { return m.now }
+
 func (m *machine) config() state.Config {
 	m.gen++
-	c := state.Config{Name: "test", Parallelism: 1, FS: m.fs, Dir: fmt.Sprintf("state%d", m.gen)}
+	c := state.Config{Name: "test", Parallelism: 1, FS: m.fs, Dir: fmt.Sprintf("state%d", m.gen), Now: m.clock}
 	if m.cfg.full {
 		c.Backend, c.MaxRows = state.Disk, 2
 	}
@@ -129,7 +133,7 @@ func (m *machine) open(db *state.DB) {
 	m.db, m.op = db, m.c.New()
 	if o, ok := m.op.(op.Opener); ok {
 		m.must(o.Open(&op.Context{
-			Name: "test", ID: "test", Parallelism: 1, State: db,
+			Name: "test", ID: "test", Parallelism: 1, State: db, Now: m.clock,
 			Count: func(string, int64) {}, Sample: func(string, func() string) {},
 		}))
 	}
@@ -164,6 +168,8 @@ func (m *machine) step(lines []string) error {
 		var err error
 		if arg, ok := strings.CutPrefix(lines[0], "watermark "); ok {
 			err = m.watermark(arg)
+		} else if arg, ok := strings.CutPrefix(lines[0], "clock "); ok {
+			m.now, err = strconv.ParseInt(arg, 10, 64)
 		} else {
 			in := lines[0][:1]
 			for n < len(lines) && n < m.cfg.rows && strings.HasPrefix(lines[n], in) {
