@@ -38,6 +38,9 @@ type BoundAgg struct {
 	Agg Agg
 	// Mergeable: Merge works, so that partial aggregates can be combined.
 	Mergeable bool
+	// Exact: Merge gives to the bit what one accumulator of all rows would hold,
+	// however they were split up. Sums of floating-point numbers do not.
+	Exact bool
 	// Retractable: Retract works, so that updating input can be aggregated.
 	Retractable bool
 }

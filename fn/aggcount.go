@@ -28,7 +28,7 @@ func bindCount(c *Call) (*BoundAgg, error) {
 	}
 	return &BoundAgg{
 		Result: countState, State: []types.Type{countState},
-		Agg: countAgg{}, Mergeable: true, Retractable: true,
+		Agg: countAgg{}, Mergeable: true, Exact: true, Retractable: true,
 	}, nil
 }
 

@@ -33,7 +33,7 @@ func bindPick(c *Call, last bool) (*BoundAgg, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &BoundAgg{Result: t, State: []types.Type{t.WithNull(true)}, Mergeable: true}
+	b := &BoundAgg{Result: t, State: []types.Type{t.WithNull(true)}, Mergeable: true, Exact: true}
 	if last {
 		b.Agg = lastValue{picked{result: t}}
 	} else {

@@ -47,7 +47,7 @@ func bindExtreme(c *Call, max bool) (*BoundAgg, error) {
 	}
 	return &BoundAgg{
 		Result: t, State: []types.Type{t.WithNull(true)},
-		Agg: extremeOf(t, extreme{result: t, max: max}), Mergeable: true,
+		Agg: extremeOf(t, extreme{result: t, max: max}), Mergeable: true, Exact: true,
 	}, nil
 }
 

@@ -102,7 +102,7 @@ type exactBase struct {
 }
 
 func bindExact(t types.Type, base exactBase) *BoundAgg {
-	b := &BoundAgg{Result: base.result, State: []types.Type{exactState, countState}, Mergeable: true, Retractable: true}
+	b := &BoundAgg{Result: base.result, State: []types.Type{exactState, countState}, Mergeable: true, Exact: true, Retractable: true}
 	switch t.Phys() {
 	case types.PhysI8:
 		b.Agg = intSum[int8]{base}

@@ -14,7 +14,8 @@ import (
 //
 //	key group (1 byte), table (2), namespace (8, ordered), key columns (batch.AppendKey)
 //
-// and its value a bitmap of the columns that are not null, then these columns
+// and, where it is one of several partials of its key, its number among them (4,
+// from 1). Its value is a bitmap of the columns that are not null, then these columns
 // (batch.AppendValue; strings and nested values as their bytes with a length).
 // Table 0 is the directory: under key group, 0, table, namespace it has the
 // number of rows there. All of it is part of the format of checkpoints.
@@ -68,6 +69,18 @@ func (f rowFormat) appendKey(l *keyList, ns int64, group uint8, cols []batch.Vec
 		l.buf = batch.AppendKey(l.buf, c, row)
 	}
 	l.close()
+}
+
+// partSize is the length of a part's number in a key; number 0 takes none.
+const partSize = 4
+
+// appendPart adds the disk key of a row that may be a partial.
+func (f rowFormat) appendPart(l *keyList, ns int64, group uint8, cols []batch.Vector, row int, part uint32) {
+	f.appendKey(l, ns, group, cols, row)
+	if part > 0 {
+		l.buf = binary.BigEndian.AppendUint32(l.buf, part)
+		l.ends[len(l.ends)-1] = len(l.buf)
+	}
 }
 
 // setGroup notes in a set that a key group is in it, eachGroup lists them.
@@ -124,6 +137,8 @@ type frozenRows struct {
 	keys, vals []batch.Vector
 	ns         []int64
 	groups     []uint8
+	// parts are the numbers of partials, nil if all are 0.
+	parts []uint32
 	// fresh is set for rows that the disk does not have.
 	fresh []bool
 }
@@ -144,6 +159,12 @@ func (t *table) freeze(slots []int32) *frozenRows {
 		r.groups[i] = *t.groups.at(slot)
 		r.fresh[i] = *t.flags.at(slot)&durable == 0
 	}
+	if t.parts != nil {
+		r.parts = make([]uint32, n)
+		for i, slot := range slots {
+			r.parts[i] = *t.parts.at(slot)
+		}
+	}
 	return r
 }
 
@@ -162,7 +183,11 @@ func (r *frozenRows) bytes() int64 {
 func (r *frozenRows) encode(format rowFormat, f func(i int, key, value []byte)) {
 	var keys keyList
 	for i, ns := range r.ns {
-		format.appendKey(&keys, ns, r.groups[i], r.keys, i)
+		part := uint32(0)
+		if r.parts != nil {
+			part = r.parts[i]
+		}
+		format.appendPart(&keys, ns, r.groups[i], r.keys, i, part)
 	}
 	var value []byte
 	for _, i := range keys.sorted() {
@@ -191,6 +216,13 @@ type loader struct {
 	t          *table
 	keys, vals []batch.Vector
 	groups     []uint64
+	// Of a mergeable table: parts are the numbers of the rows, heads the indexes
+	// of the first partial of each key, and last is the key of the last row.
+	parts []uint32
+	heads []int32
+	last  []byte
+	// spans are the ranges of keys that were read, by key group; see eachBatch.
+	spans []keyRange
 }
 
 func (t *table) newLoader() *loader {
@@ -224,10 +256,14 @@ func groupHash(group uint8) uint64 { return uint64(group) * (1 << 64 / batch.Key
 func (l *loader) len() int { return len(l.groups) }
 
 func (l *loader) decode(key, value []byte) (err error) {
+	row := key
 	for _, c := range l.keys {
 		if key, err = batch.DecodeKey(c, key); err != nil {
 			return err
 		}
+	}
+	if err := l.number(row, key); err != nil {
+		return err
 	}
 	size := (len(l.vals) + 7) / 8
 	if len(value) < size {
@@ -248,7 +284,7 @@ func (l *loader) decode(key, value []byte) (err error) {
 			}
 		}
 	}
-	if len(key) > 0 || len(value) > 0 {
+	if len(value) > 0 {
 		return batch.ErrEncoding
 	}
 	return nil

@@ -8,10 +8,11 @@ import (
 )
 
 // graves lists what has to be removed from disk, in this order: single rows,
-// then whole namespaces. Rows that are written come after both.
+// ranges of them, then whole namespaces. Rows that are written come after all.
 type graves struct {
-	rows  keyList
-	drops []drop
+	rows   keyList
+	ranges []keyRange
+	drops  []drop
 }
 
 // drop is a namespace that has gone. Its rows are removed one by one, and are
@@ -22,7 +23,7 @@ type drop struct {
 	ranges bool
 }
 
-func (g *graves) empty() bool { return g.rows.len() == 0 && len(g.drops) == 0 }
+func (g *graves) empty() bool { return g.rows.len() == 0 && len(g.ranges) == 0 && len(g.drops) == 0 }
 
 // fewRows is the number of rows up to which a namespace is removed row by row:
 // the disk bears many single deletions better than many ranges.
@@ -44,40 +45,58 @@ func (t *table) bury(slots []int32) {
 	}
 	cols := t.keyVectors(gone)
 	for i, slot := range gone {
-		t.format.appendKey(&t.graves.rows, t.spaces[t.meta.at(slot).owner].ns, *t.groups.at(slot), cols, i)
+		t.format.appendPart(&t.graves.rows, t.spaces[t.meta.at(slot).owner].ns, *t.groups.at(slot), cols, i, t.partOf(slot))
 	}
 }
 
-// buryAll notes that a space has gone.
-func (t *table) buryAll(s *space) {
+// buryAll notes that a space has gone. more says that the disk has, or may have,
+// other rows than those in memory.
+func (t *table) buryAll(s *space, more bool) {
 	if t.db.freezing() {
 		t.copyFirst(s.slots())
 	}
 	if !t.db.tracking || s.groups == [2]uint64{} {
 		return
 	}
-	d := drop{ns: s.ns, groups: s.groups, ranges: s.cold > 0 || s.rows > fewRows}
+	d := drop{ns: s.ns, groups: s.groups, ranges: more || s.rows > fewRows}
 	if !d.ranges {
 		t.bury(s.slots())
 	}
 	t.graves.drops = append(t.graves.drops, d)
 }
 
-// deadKeys are the keys of rows that were removed and are still on disk, because
-// a snapshot is being written. The map does not change any more.
-func (t *table) deadKeys() map[string]bool {
+// dead are rows that were removed and are still on disk, because a snapshot is
+// being written. What it has does not change any more.
+type dead struct {
+	keys   map[string]bool
+	ranges []keyRange
+}
+
+func (d *dead) has(key []byte) bool {
+	if d.keys[string(key)] {
+		return true
+	}
+	for _, r := range d.ranges {
+		if r.has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *table) deadKeys() dead {
 	if t.db.disk.pending == nil {
-		return nil
+		return dead{}
 	}
 	if n := t.graves.rows.len(); n > t.buried {
-		dead := make(map[string]bool, n)
-		maps.Copy(dead, t.dead)
+		keys := make(map[string]bool, n)
+		maps.Copy(keys, t.dead)
 		for ; t.buried < n; t.buried++ {
-			dead[string(t.graves.rows.at(t.buried))] = true
+			keys[string(t.graves.rows.at(t.buried))] = true
 		}
-		t.dead = dead
+		t.dead = keys
 	}
-	return t.dead
+	return dead{t.dead, t.graves.ranges}
 }
 
 // slots returns the slots of all rows in memory.
@@ -127,7 +146,7 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 		if err != nil {
 			return err
 		}
-		if !ok || dead[string(key)] {
+		if !ok || dead.has(key) {
 			continue
 		}
 		if err := l.add(key, value); err != nil {
@@ -173,7 +192,7 @@ func (s *space) scanCold(limit int, f func(slots []int32) error) (err error) {
 		}
 		from := appendPrefix(nil, g, t.format.id, s.ns)
 		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
-			if dead[string(key)] || t.writtenBefore(value, deadline) {
+			if dead.has(key) || t.writtenBefore(value, deadline) {
 				return true, nil
 			}
 			if err := l.add(key, value); err != nil {
@@ -204,5 +223,6 @@ func (s *space) leaveClean(slots []int32) {
 			t.leave(slot)
 		}
 	}
+	t.nextPart()
 	s.listed()
 }

@@ -134,6 +134,9 @@ func (db *DB) Table(spec Spec) (Table, error) {
 	if spec.TTL > 0 && db.cfg.Now == nil {
 		return nil, fmt.Errorf("%s: table %q has a time to live, and there is no clock", db.cfg.Name, spec.Name)
 	}
+	if spec.Merge != nil && (spec.Order > 0 || spec.TTL > 0) {
+		return nil, fmt.Errorf("%s: table %q: a mergeable table has no order and no time to live", db.cfg.Name, spec.Name)
+	}
 	if spec.Order < 0 || spec.Order > len(spec.Key) {
 		return nil, fmt.Errorf("%s: table %q: an order of %d of %d key columns", db.cfg.Name, spec.Name, spec.Order, len(spec.Key))
 	}
@@ -159,6 +162,12 @@ func (db *DB) declare(spec Spec) (*table, error) {
 		t := newTable(db, spec, saved.ID)
 		if now := tableInfo(spec, saved.ID); !now.same(saved) {
 			return nil, fmt.Errorf("%s: table %q was saved as %s, and is declared as %s now", db.cfg.Name, spec.Name, saved, now)
+		}
+		if saved.Parts > 0 {
+			if !t.mergeable() {
+				return nil, fmt.Errorf("%s: table %q was saved with partial rows, and is declared as one whose rows cannot be merged now", db.cfg.Name, spec.Name)
+			}
+			t.part, t.parts = saved.Parts+1, make(pages[uint32], 0)
 		}
 		if db.cfg.Backend == Disk {
 			return t, t.readDirectory()

@@ -100,7 +100,7 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 		switch p := m.rng.IntN(60); {
 		case p < 2:
 			last = &saved{want: cloneWant(m.want)}
-			last.part = m.snapshot(fsys, i, seed%2 == 1)
+			last.part = m.snapshot(fsys, i, seed%2 == 1, m.step)
 		case p == 3:
 			m.check(m.db.EndEvent())
 			for _, t := range m.db.tables {
@@ -134,13 +134,13 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 
 // snapshot takes a snapshot and goes on to change rows before its files are made;
 // while, if the snapshot comes about gradually.
-func (m *model) snapshot(fsys vfs.FS, i int, gradually bool) Part {
+func (m *model) snapshot(fsys vfs.FS, i int, gradually bool, step func()) Part {
 	dir := fmt.Sprintf("checkpoint-%d", i)
 	if !gradually {
 		s, err := m.db.Snapshot(int64(i))
 		m.check(err)
 		for range m.rng.IntN(8) {
-			m.step()
+			step()
 		}
 		return keep(m.t, fsys, s, dir)
 	}
@@ -151,7 +151,7 @@ func (m *model) snapshot(fsys vfs.FS, i int, gradually bool) Part {
 	parts := make(chan Part)
 	go func() { parts <- keep(m.t, fsys, s, dir) }()
 	for range m.rng.IntN(25) {
-		m.step()
+		step()
 	}
 	for m.db.Advance() {
 	}

@@ -116,6 +116,7 @@ func (db *DB) evict(n int, surely bool) error {
 		for _, slot := range cold[i] {
 			t.leave(slot)
 		}
+		t.nextPart()
 		t.indexes.trim()
 	}
 	db.before = db.rows()
@@ -190,13 +191,7 @@ func (t *table) leave(slot int32) {
 	s := t.spaces[t.meta.at(slot).owner]
 	s.forget(slot)
 	s.cold++
-	for _, list := range [][]batch.Column{t.keys, t.vals} {
-		for _, c := range list {
-			if b, ok := c.(*batch.BytesSlab); ok {
-				b.Reset(slot)
-			}
-		}
-	}
+	t.dropBytes(slot)
 	if s.rows == 0 {
 		t.releaseMemory(s)
 	}
@@ -215,6 +210,9 @@ func (t *table) rebuild() {
 	old := *t
 	t.setColumns()
 	t.meta, t.flags, t.groups, t.alloc = nil, nil, nil, slotAlloc{}
+	if t.parts != nil {
+		t.parts = make(pages[uint32], 0)
+	}
 	t.indexes, t.hand, t.dirty, t.pool, t.sorted = indexPool{}, 0, nil, nil, newOrdering(t)
 	for _, s := range t.spaces {
 		if s == nil {
@@ -229,6 +227,7 @@ func (t *table) rebuild() {
 			*t.meta.at(to[i]) = *old.meta.at(slot)
 			*t.groups.at(to[i]) = *old.groups.at(slot)
 			*t.flags.at(to[i]) = *old.flags.at(slot)
+			t.setPart(to[i], old.partOf(slot))
 			if t.isDirty(to[i]) {
 				t.dirty = append(t.dirty, to[i])
 			}

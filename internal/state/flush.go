@@ -95,6 +95,7 @@ func (db *DB) removeGraves() error {
 			return err
 		}
 		t.graves.rows.reset()
+		t.graves.ranges = nil
 		t.graves.drops = t.graves.drops[:0]
 		t.dead, t.buried = nil, 0
 	}
@@ -107,6 +108,10 @@ func (g *graves) write(format rowFormat, b *lsm.Batch) {
 		key := g.rows.at(int(i))
 		b.Delete(key)
 		count.add(key, -1)
+	}
+	for _, r := range g.ranges {
+		b.DeleteRange(r.from, r.to)
+		count.add(r.from, -r.rows)
 	}
 	count.close()
 	var buf []byte

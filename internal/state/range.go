@@ -122,7 +122,7 @@ func (r *ranger) read() (l *loader, next int, cut bool, err error) {
 		from, to := r.diskRange(next)
 		n := 0
 		err = r.scanDisk(disk, from, to, func(key, value []byte) (bool, error) {
-			if dead[string(key)] || t.writtenBefore(value, deadline) {
+			if dead.has(key) || t.writtenBefore(value, deadline) {
 				return true, nil
 			}
 			n++
@@ -309,7 +309,7 @@ func (s *space) deleteCold(from, to []byte) error {
 		}
 		n, dead := 0, t.deadKeys()
 		err = disk.Range(from, to, func(key, _ []byte) (bool, error) {
-			if dead[string(key)] {
+			if dead.has(key) {
 				return true, nil
 			}
 			n++

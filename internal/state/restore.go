@@ -147,8 +147,8 @@ func (db *DB) strangers(lo, hi int) [][2]int {
 
 // check refuses what this version cannot read, and names that lead elsewhere.
 func (p Part) check() error {
-	if v := p.Info.Version; v != infoVersion {
-		return fmt.Errorf("the snapshot has format version %d; this program reads version %d", v, infoVersion)
+	if v := p.Info.Version; v < infoVersion || v > partsVersion {
+		return fmt.Errorf("the snapshot has format version %d; this program reads versions %d to %d", v, infoVersion, partsVersion)
 	}
 	if b := p.Info.Backend; b != Disk.String() && b != Memory.String() {
 		return fmt.Errorf("the snapshot was taken by an unknown backend %q", b)
@@ -194,6 +194,7 @@ func (db *DB) adopt(tables []TableInfo) (map[uint16]TableInfo, error) {
 			here.ID = last
 			db.restored = append(db.restored, here)
 		}
+		db.restored[i].Parts = max(db.restored[i].Parts, there.Parts)
 		here := db.restored[i]
 		if !here.same(there) {
 			return nil, fmt.Errorf("two subtasks have different tables %q: %s and %s", here.Name, here, there)
@@ -336,9 +337,27 @@ func (t *table) fill(rows []savedRow) error {
 			continue
 		}
 		s := t.space(ns)
-		l.store(s)
-		s.listed()
+		if err := l.fill(s); err != nil {
+			return err
+		}
 		l = t.newLoader()
 	}
+	return nil
+}
+
+// fill makes rows of a space of what was read.
+func (l *loader) fill(s *space) error {
+	if !l.t.mergeable() {
+		l.store(s)
+		s.listed()
+		return nil
+	}
+	s.cold += int64(l.len())
+	g, err := l.gather(s)
+	if err != nil {
+		g.release(s)
+		return err
+	}
+	g.adopt(s)
 	return nil
 }

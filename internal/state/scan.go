@@ -115,7 +115,7 @@ func (m *merger) read(keys *keyList) (*loader, error) {
 			return
 		}
 		err = disk.Range(from, to, func(key, value []byte) (bool, error) {
-			if dead[string(key)] || t.writtenBefore(value, deadline) {
+			if dead.has(key) || t.writtenBefore(value, deadline) {
 				return true, nil
 			}
 			keys.add(key)

@@ -55,6 +55,8 @@ const (
 	used
 	// picked is set while a row is about to leave memory.
 	picked
+	// seen is set during a scan for rows that it has given.
+	seen
 
 	dirty = dirtyA | dirtyB
 )

@@ -14,7 +14,10 @@ import (
 
 // infoVersion is the version of the format of snapshots: of Info, the run file
 // and the encoding of rows.
-const infoVersion = 1
+//
+// Version 2 is version 1 with numbers of partials in keys; it is used where there
+// are any.
+const infoVersion, partsVersion = 1, 2
 
 // Info says what a snapshot holds: all that is needed to restore it, besides
 // its files. It is part of the checkpoint's manifest, as JSON.
@@ -36,6 +39,8 @@ type TableInfo struct {
 	ByTask bool     `json:"byTask,omitempty"`
 	// TTL is set if each row has the time of its last write.
 	TTL bool `json:"ttl,omitempty"`
+	// Parts is the highest number that a partial may have.
+	Parts uint32 `json:"parts,omitempty"`
 }
 
 func tableInfo(spec Spec, id uint16) TableInfo {
@@ -117,7 +122,11 @@ func (db *DB) Begin(id int64) (*Snapshot, error) {
 		return nil, err
 	}
 	for _, t := range db.tables {
-		s.info.Tables = append(s.info.Tables, tableInfo(t.spec, t.format.id))
+		info := tableInfo(t.spec, t.format.id)
+		if t.parts != nil {
+			info.Parts, s.info.Version = t.part, partsVersion
+		}
+		s.info.Tables = append(s.info.Tables, info)
 	}
 	if len(db.tables) == 0 {
 		s.make = func() error { return nil }

@@ -46,7 +46,7 @@ type space struct {
 
 // Upsert implements Space.
 func (s *space) Upsert(k *Keys, slots []int32) ([]int32, error) {
-	if s.cold > 0 {
+	if s.cold > 0 && !s.t.mergeable() {
 		if err := s.fetch(k, slots); err != nil {
 			return nil, err
 		}
@@ -89,6 +89,7 @@ func (s *space) upsert(k *Keys, slots []int32) []int32 {
 		for _, c := range t.vals {
 			reset(c, t.recycled)
 		}
+		s.number(slots)
 		s.listed()
 	}
 	return t.fresh
@@ -185,7 +186,11 @@ func (s *space) insertUnsure(k *Keys, slots, bad []int32) {
 // Lookup implements Space.
 func (s *space) Lookup(k *Keys, slots []int32) error {
 	if s.cold > 0 {
-		if err := s.fetch(k, slots); err != nil {
+		fetch := s.fetch
+		if s.t.mergeable() {
+			fetch = s.complete
+		}
+		if err := fetch(k, slots); err != nil {
 			return err
 		}
 	}
@@ -444,6 +449,19 @@ func (s *space) Scan(limit int, f func(slots []int32) error) error {
 	if s.t.sorted != nil {
 		return s.scanOrdered(limit, f)
 	}
+	if s.cold > 0 && s.t.mergeable() {
+		return s.scanPartials(limit, f)
+	}
+	id := s.id
+	if err := s.scanMemory(limit, 0, f); err != nil || s.cold == 0 || s.id != id {
+		return err
+	}
+	return s.scanCold(limit, f)
+}
+
+// scanMemory is the part of Scan for the rows in memory, without those that have
+// a flag of skip.
+func (s *space) scanMemory(limit int, skip uint8, f func(slots []int32) error) error {
 	buf := make([]int32, 0, min(limit, int(s.rows)+1))
 	t, id := s.t, s.id
 	// f may delete rows and so empty the space; it cannot add any.
@@ -454,7 +472,7 @@ func (s *space) Scan(limit int, f func(slots []int32) error) error {
 			last = next
 		}
 		for slot := e.start; slot < last; slot++ {
-			if *t.flags.at(slot)&live == 0 {
+			if *t.flags.at(slot)&(live|skip) != live {
 				continue
 			}
 			buf = append(buf, slot)
@@ -476,13 +494,8 @@ func (s *space) Scan(limit int, f func(slots []int32) error) error {
 	if len(buf) > 0 {
 		t.copyFirst(buf)
 		if buf = s.living(buf); len(buf) > 0 {
-			if err := f(buf); err != nil {
-				return err
-			}
+			return f(buf)
 		}
 	}
-	if s.cold == 0 || s.id != id {
-		return nil
-	}
-	return s.scanCold(limit, f)
+	return nil
 }

@@ -51,6 +51,17 @@ type Spec struct {
 	// instance has its own rows, which all go to instance 0 when the
 	// parallelism changes.
 	ByTask bool
+	// Merge makes the table mergeable: rows may be written without being looked
+	// for on disk, and a key may have several rows there, its partials. Merge
+	// folds the values of each slot from[i] into those of into[i], of which the
+	// rows came earlier; vals are the value columns. The slots in into are
+	// distinct.
+	//
+	// In such a table Upsert reads nothing: a row that it calls new may be one of
+	// several of its key. Lookup, Scan and Drain merge them, and give each key
+	// once. Only rows that they gave may be deleted, and a batch of keys that must
+	// have all of their rows is looked up before Upsert. Len counts each partial.
+	Merge func(vals []batch.Column, into, from []int32) error
 }
 
 // Table is a keyed table.
@@ -100,6 +111,15 @@ type Space interface {
 	// DeleteRange removes the rows of an ordered table that are in any of the
 	// ranges, without bringing them to memory. Limit and Reverse are not looked at.
 	DeleteRange(q *Ranges) error
+	// Drain is Scan for rows that are not needed any more: when f returns nil the
+	// rows that it was given are gone. If it returns an error, Drain returns that,
+	// and the rows of this call and those not seen stay; the next Drain goes on
+	// with them. When no rows are left the namespace is dropped, and the Space
+	// void. Tables with a time to live cannot be drained.
+	//
+	// f may change the rows it is given; it must not delete them, nor use this
+	// space otherwise than by Cols and Keys.
+	Drain(max int, f func(slots []int32) error) error
 	// Keys returns the key columns of rows.
 	Keys(slots []int32) []batch.Vector
 	// Len returns the number of rows.

@@ -25,7 +25,11 @@ type table struct {
 	flags  pages[uint8]
 	// groups has the key group of each row.
 	groups pages[uint8]
-	alloc  slotAlloc
+	// parts has the number of each row among the partials of its key, part is that
+	// of rows that are made now; see number.
+	parts pages[uint32]
+	part  uint32
+	alloc slotAlloc
 	// sorted is nil for tables without an order.
 	sorted *ordering
 
@@ -70,7 +74,7 @@ type table struct {
 }
 
 func newTable(db *DB, spec Spec, id uint16) *table {
-	t := &table{db: db, spec: spec, format: rowFormat{id, spec.ByTask}, byNS: make(map[int64]*space), newFlags: db.newFlags()}
+	t := &table{db: db, spec: spec, format: rowFormat{id, spec.ByTask}, byNS: make(map[int64]*space), newFlags: db.newFlags(), part: 1}
 	if t.types = spec.Value; spec.TTL > 0 {
 		t.types = append([]types.Type{writtenType}, spec.Value...)
 		t.mortal = &mortality{}
@@ -148,7 +152,7 @@ func (t *table) First() (ns int64, ok bool, err error) {
 // for one byte each.
 func (t *table) Drop(ns int64) error {
 	if s, ok := t.byNS[ns]; ok {
-		t.buryAll(s)
+		t.buryAll(s, s.cold > 0)
 		t.discard(s)
 	}
 	return nil
@@ -218,7 +222,7 @@ func (t *table) sweep() {
 		case s.id < 0:
 			t.keep(s)
 		case s.rows == 0 && s.cold == 0:
-			t.buryAll(s)
+			t.buryAll(s, false)
 			t.discard(s)
 		}
 	}
@@ -232,6 +236,9 @@ func (t *table) growTo(n int) {
 	t.groups.grow(n)
 	if t.sorted != nil {
 		t.sorted.grow(n)
+	}
+	if t.parts != nil {
+		t.parts.grow(n)
 	}
 	for _, c := range t.keys {
 		c.Grow(n)
@@ -333,7 +340,7 @@ func (t *table) keyVectors(slots []int32) []batch.Vector {
 func (t *table) memBytes() int {
 	// A slot has its meta data, and a place in a list of free ones.
 	const metaSize, spaceSize = 14, 256
-	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize + 4*(cap(t.dirty)+cap(t.frozen)) + cap(t.graves.rows.buf)
+	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize + len(t.parts)<<(pageBits+2) + 4*(cap(t.dirty)+cap(t.frozen)) + cap(t.graves.rows.buf)
 	if t.sorted != nil {
 		total += int(t.alloc.next) * nodeSize
 	}

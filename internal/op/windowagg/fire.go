@@ -92,15 +92,13 @@ func (w *windowAgg) Resume(out op.Output) (bool, error) {
 const fireRows = 2048
 
 // fire emits a window's rows and drops the window. If the output fills up it
-// removes what it has emitted and returns errFull.
+// returns errFull; what it has emitted is gone then.
 func (w *windowAgg) fire(end int64, out op.Output) error {
 	space := w.table.Space(end)
-	var done []int32
-	err := space.Scan(fireRows, func(slots []int32) error {
+	err := space.Drain(fireRows, func(slots []int32) error {
 		if out.Full() {
 			return errFull
 		}
-		done = append(done, slots...)
 		if w.Updating {
 			slots = alive(space.Cols()[0].(*batch.Slab[int64]), slots)
 		}
@@ -110,10 +108,6 @@ func (w *windowAgg) fire(end int64, out op.Output) error {
 			return a.Bound.Agg.Result(st[a.from:a.to], slots)
 		})
 	})
-	if err == errFull {
-		space.Delete(done)
-		return err
-	}
 	if err != nil {
 		return err
 	}

@@ -134,6 +134,12 @@ func (s *sliding) add(slice int64, b *batch.Batch, keys *state.Keys) error {
 	if merged && s.cumulates() {
 		return s.addMerged(slice, b, keys, nil)
 	}
+	if merged {
+		// What is new in the slice must be known for sure.
+		if err := s.table.Space(slice).Lookup(keys, s.room(len(keys.Rows))); err != nil {
+			return err
+		}
+	}
 	_, fresh, err := s.windowAgg.add(slice, b, keys)
 	if err != nil || !merged {
 		return err

@@ -157,6 +157,9 @@ func (w *windowAgg) Open(c *op.Context) error {
 			return err
 		}
 	}
+	if w.mergeable() {
+		spec.Merge = w.mergeRows
+	}
 	if w.table, err = c.State.Table(spec); err != nil || !w.Proctime {
 		return err
 	}
@@ -166,6 +169,31 @@ func (w *windowAgg) Open(c *op.Context) error {
 		}
 	}
 	return w.arm()
+}
+
+// mergeable reports whether the rows of a key can be aggregated in parts, in
+// whatever way they are split up.
+func (w *windowAgg) mergeable() bool {
+	for i := range w.aggs {
+		if a := &w.aggs[i]; a.set != nil || !a.Bound.Mergeable || !a.Bound.Exact {
+			return false
+		}
+	}
+	return w.slide == nil || len(w.slide.front.aggs) == 0
+}
+
+// mergeRows merges rows of the table; see state.Spec.Merge.
+func (w *windowAgg) mergeRows(vals []batch.Column, into, from []int32) error {
+	if w.Updating {
+		addCounts(vals[0], into, vals[0], from, 1)
+	}
+	for i := range w.aggs {
+		st := vals[w.aggs[i].from:w.aggs[i].to]
+		if err := w.aggs[i].Bound.Agg.Merge(st, into, st, from); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // OnBatch implements op.Operator.
