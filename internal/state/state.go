@@ -78,7 +78,8 @@ type Table interface {
 	Drop(ns int64) error
 }
 
-// Space is one namespace of a table.
+// Space is one namespace of a table. Cols, Keys and Dirty take the slots of the
+// whole table, so what lies in several namespaces can be worked on at once.
 type Space interface {
 	// Upsert finds or makes the rows of the given keys and writes their slots
 	// to slots (len(k.Rows) of them). It returns the indexes into slots of the

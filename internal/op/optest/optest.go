@@ -22,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/op"
@@ -305,6 +306,7 @@ func Bench(b *testing.B, in *types.Schema, o op.Operator) {
 	wm, hasWM := o.(op.WatermarkHandler)
 	var out void
 	rows := 0
+	var cpu time.Duration
 	for b.Loop() {
 		b.StopTimer()
 		next := make([]*batch.Batch, benchBatches)
@@ -312,6 +314,7 @@ func Bench(b *testing.B, in *types.Schema, o op.Operator) {
 			next[i] = numbers(in, rows+i*batch.DefaultSize)
 		}
 		b.StartTimer()
+		cpu -= cpuTime()
 		for _, x := range next {
 			rows += x.Size()
 			err := o.OnBatch(0, x, &out)
@@ -325,8 +328,10 @@ func Bench(b *testing.B, in *types.Schema, o op.Operator) {
 				b.Fatal(err)
 			}
 		}
+		cpu += cpuTime()
 	}
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
+	b.ReportMetric(float64(cpu.Nanoseconds())/float64(rows), "cpu-ns/row")
 }
 
 // benchBatches is the number of batches of one round of a benchmark.

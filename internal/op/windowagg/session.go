@@ -1,6 +1,7 @@
 package windowagg
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -16,14 +17,16 @@ import (
 // where clocks are set forward or back; only the bounds that are shown are wall
 // times.
 //
-// The first open session of a key is in namespace 0 of the table, the second one
-// in namespace 1, and so on; nearly all keys have one. Rows that extend the only
-// session of their key, or begin it, are handled in batches, all others one by
-// one (sessionmerge.go).
+// The newest session of each key is in one namespace of the table. Most keys have
+// no other one: where gaps are long, a session has ended before the next one
+// begins. Older sessions that are open yet have a namespace for each stretch of
+// time in which sessions end. All rows that extend the newest session of their
+// key, or begin the next one, are handled in batches (sessionsplit.go); rows that
+// come before it, and meet older sessions, one by one (sessionmerge.go).
 //
 // A table of timers has a namespace for each short stretch of time, with the
-// keys that may have a session which ends in it. Rows that extend a session do
-// not move its timer: it is set anew when it is looked at.
+// keys whose newest session may end in it. Rows that extend a session do not move
+// its timer: it is set anew when it is looked at.
 //
 // What belongs to single rows (the values of DISTINCT, rows to be passed on) is
 // in a namespace of its own for each session, which the session knows by a
@@ -35,37 +38,54 @@ type sessions struct {
 	stored state.Table
 	// grain is the length of a stretch of timers.
 	grain int64
-	// dueTimers are the namespaces of timers to look at.
-	dueTimers []int64
-	hasID     bool
+	// olderGrain is the length of a stretch of older sessions: not above the gap,
+	// so that a key has one session at the most that ends in it.
+	olderGrain int64
+	// dueTimers and dueOlder are the namespaces of timers and of older sessions to
+	// look at.
+	dueTimers, dueOlder []int64
+	hasID               bool
 
-	slow []int32
+	split splitting
 }
+
+// newest is the namespace of each key's newest session.
+const newest = math.MinInt64
 
 // The columns of the table, before those of aggregates.
 const (
 	colCount = iota
 	colStart
 	colEnd
-	// colMore is, in namespace 0, the number of further sessions of the key.
-	colMore
 	colID
 	// colStored is the number of the session's next row that is stored.
 	colStored
+	// colOlder is, for a newest session, the end of the one before it, which may be
+	// over; NULL if there was none.
+	colOlder
 	sessionCols
 )
 
-// timersPerGap is the number of stretches of timers in a gap.
-const timersPerGap = 256
+const (
+	// timersPerGap is the number of stretches of timers in a gap, olderPerGap that
+	// of older sessions, which rows that come late look through; but stretches in ms
+	// are not shorter than these.
+	timersPerGap = 256
+	shortTimers  = 32
+	olderPerGap  = 32
+	shortOlder   = 100
+)
 
 // Open implements op.Opener.
 func (s *sessions) Open(c *op.Context) error {
 	s.ctx, s.late = c, s.newLate(c)
-	if s.grain = max(1, s.Window.Size/timersPerGap); s.Proctime {
+	if s.grain = max(s.Window.Size/timersPerGap, shortTimers); s.Proctime {
 		s.grain = 1 // each timer is asked of the clock
 	}
+	s.olderGrain = max(s.Window.Size/olderPerGap, min(s.Window.Size, shortOlder))
 	bigint := types.Of(types.BigInt).NotNull()
 	spec := state.Spec{Name: "sessions", Key: s.keyTypes(), Value: slices.Repeat([]types.Type{bigint}, sessionCols)}
+	spec.Value[colOlder] = types.Of(types.BigInt)
 	var err error
 	for _, a := range s.Aggs {
 		p := placed{Agg: a, from: len(spec.Value)}
@@ -106,12 +126,12 @@ func (s *sessions) openStored(c *op.Context) error {
 }
 
 // bounds are the columns of a session that decide which rows are in it.
-type bounds struct{ start, end, more, id *batch.Slab[int64] }
+type bounds struct{ start, end, older, id *batch.Slab[int64] }
 
 func (s *sessions) bounds() bounds {
-	cols := s.table.Space(0).Cols()
+	cols := s.table.Space(newest).Cols()
 	at := func(i int) *batch.Slab[int64] { return cols[i].(*batch.Slab[int64]) }
-	return bounds{at(colStart), at(colEnd), at(colMore), at(colID)}
+	return bounds{at(colStart), at(colEnd), at(colOlder), at(colID)}
 }
 
 // begin makes a new session of one row.
@@ -209,7 +229,7 @@ func (s *sessions) rowsInTime(b *batch.Batch, keys *state.Keys, rows []int32, ti
 		s.slots = make([]int32, max(len(rows), batch.DefaultSize))
 	}
 	slots := s.slots[:len(rows)]
-	space := s.table.Space(0)
+	space := s.table.Space(newest)
 	fresh, err := space.Upsert(keys, slots)
 	if err != nil {
 		return err
@@ -218,7 +238,7 @@ func (s *sessions) rowsInTime(b *batch.Batch, keys *state.Keys, rows []int32, ti
 		return err
 	}
 	bounds := s.bounds()
-	s.slow = s.slow[:0]
+	s.split.reset()
 	kept := 0
 	for i, p := range rows {
 		slot, ms := slots[i], times[p]
@@ -226,10 +246,10 @@ func (s *sessions) rowsInTime(b *batch.Batch, keys *state.Keys, rows []int32, ti
 		case len(fresh) > 0 && int(fresh[0]) == i:
 			fresh = fresh[1:]
 			s.begin(bounds, slot, ms, keys.Hash[p])
-		case *bounds.more.At(slot) == 0 && s.touches(bounds, slot, ms):
+		case s.touches(bounds, slot, ms) && (ms >= *bounds.start.At(slot) || bounds.older.Null(slot)):
 			s.extend(bounds, slot, ms)
 		default:
-			s.slow = append(s.slow, p)
+			s.split.add(p, slot)
 			continue
 		}
 		rows[kept], slots[kept] = p, slot
@@ -239,12 +259,7 @@ func (s *sessions) rowsInTime(b *batch.Batch, keys *state.Keys, rows []int32, ti
 	if err := s.foldRows(space, b, keys, slots[:kept]); err != nil {
 		return err
 	}
-	for _, p := range s.slow {
-		if err := s.oneRow(b, keys, p, times[p]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.splitRows(b, keys, times)
 }
 
 // foldRows gives rows to the sessions at slots.
@@ -305,7 +320,7 @@ func (s *sessions) foldSingly(space state.Space, b *batch.Batch, keys *state.Key
 
 // store keeps rows of one session until it ends.
 func (s *sessions) store(id int64, b *batch.Batch, keys *state.Keys, slot int32) error {
-	next := s.table.Space(0).Cols()[colStored].(*batch.Slab[int64]).At(slot)
+	next := s.table.Space(newest).Cols()[colStored].(*batch.Slab[int64]).At(slot)
 	numbers := batch.MakeFixed[int64](types.Of(types.BigInt).NotNull(), b.Size())
 	kinds := batch.MakeFixed[int8](types.Of(types.TinyInt).NotNull(), b.Size())
 	for _, p := range keys.Rows {
@@ -331,12 +346,17 @@ func (s *sessions) putStored(id int64, keys *state.Keys, numbers batch.Vector, v
 }
 
 // stretch returns the namespace of timers for a session that ends at end.
-func (s *sessions) stretch(end int64) int64 {
-	r := end % s.grain
+func (s *sessions) stretch(end int64) int64 { return floor(end, s.grain) }
+
+// olderIn returns the namespace of an older session that ends at end.
+func (s *sessions) olderIn(end int64) int64 { return floor(end, s.olderGrain) }
+
+func floor(x, step int64) int64 {
+	r := x % step
 	if r < 0 {
-		r += s.grain
+		r += step
 	}
-	return end - r
+	return x - r
 }
 
 // setTimers sets the timers of new sessions, which are at the indexes fresh of

@@ -29,7 +29,7 @@ type sessionModel struct {
 	open    [][]row
 }
 
-func span(rows []row, gap int64) (start, end int64) {
+func extent(rows []row, gap int64) (start, end int64) {
 	start, end = rows[0].ms, rows[0].ms+gap
 	for _, r := range rows {
 		start, end = min(start, r.ms), max(end, r.ms+gap)
@@ -40,7 +40,7 @@ func span(rows []row, gap int64) (start, end int64) {
 func (m *sessionModel) add(r row) {
 	all, rest, met := []row{r}, [][]row(nil), false
 	for _, s := range m.open {
-		start, end := span(s, m.gap)
+		start, end := extent(s, m.gap)
 		if s[0].k == r.k && r.ms <= end && r.ms+m.gap >= start {
 			all, met = append(all, s...), true
 		} else {
@@ -56,7 +56,7 @@ func (m *sessionModel) fire(wm int64) []string {
 	m.wm = wm
 	var out []string
 	m.open = slices.DeleteFunc(m.open, func(s []row) bool {
-		start, end := span(s, m.gap)
+		start, end := extent(s, m.gap)
 		if end-1 > wm {
 			return false
 		}
@@ -96,9 +96,10 @@ func sessionsRandomly(t *testing.T, r *rand.Rand, gap int64) {
 	must(t, o.Open(&op.Context{State: db, Count: func(string, int64) {}, Sample: func(string, func() string) {}}))
 	m := &sessionModel{gap: gap, wm: op.MinWatermark}
 	at := r.Int64N(100) - 50
+	most := []int{12, 120}[r.IntN(2)]
 	for range 40 {
 		var rows []row
-		for range r.IntN(12) {
+		for range r.IntN(most) {
 			rows = append(rows, row{r.Int64N(4), r.Int64N(6), at + r.Int64N(10*gap) - 6*gap})
 		}
 		must(t, o.OnBatch(0, rowBatch(o.In, rows), &lines{}))
@@ -121,12 +122,18 @@ func sessionsRandomly(t *testing.T, r *rand.Rand, gap int64) {
 	}
 }
 
-// BenchmarkSession counts rows by key in sessions that do not end.
+// BenchmarkSession counts rows by key, of which each comes once a second, in
+// sessions that do not end, that end with each row, and in between: with gaps a
+// little above and below that.
 func BenchmarkSession(b *testing.B) {
 	in := types.NewSchema(types.Field{Name: "k", Type: big}, types.Field{Name: "ts", Type: ts})
 	out := types.NewSchema(in.Fields[0], types.Field{Name: "n", Type: big.NotNull()}, types.Field{Name: "window_end", Type: ts})
-	optest.Bench(b, in, New(Config{
-		In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Kind: window.Session, Size: 10_000}, Props: []Prop{End},
-		Aggs: []Agg{{Filter: -1, Bound: count(b)}},
-	}))
+	for _, gap := range []int64{10_000, 1010, 990, 500, 50, 5} {
+		b.Run(fmt.Sprintf("gap=%d", gap), func(b *testing.B) {
+			optest.Bench(b, in, New(Config{
+				In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Kind: window.Session, Size: gap}, Props: []Prop{End},
+				Aggs: []Agg{{Filter: -1, Bound: count(b)}},
+			}))
+		})
+	}
 }

@@ -48,9 +48,12 @@ func (s *sessions) advance(wm int64, out op.Output) error {
 	if wm < math.MaxInt64 {
 		upTo++
 	}
-	first, ok, err := s.timers.First()
-	if err != nil || !ok || first > upTo {
+	var err error
+	if s.dueOlder, err = s.table.Namespaces(upTo); err != nil {
 		return err
+	}
+	if len(s.dueOlder) > 0 && s.dueOlder[0] == newest {
+		s.dueOlder = s.dueOlder[1:]
 	}
 	if s.dueTimers, err = s.timers.Namespaces(upTo); err != nil {
 		return err
@@ -61,117 +64,126 @@ func (s *sessions) advance(wm int64, out op.Output) error {
 
 // Resume implements op.Resumer.
 func (s *sessions) Resume(out op.Output) (bool, error) {
-	for len(s.dueTimers) > 0 {
-		err := s.look(s.dueTimers[0], out)
-		if err == errFull {
-			return true, nil
-		}
+	over := func(slots []int32) []int32 { return s.over(slots) }
+	err := sweep(s.table, &s.dueOlder, over, out, func(slots []int32) ([]int32, error) { return slots, s.show(slots, out) })
+	if err == nil {
+		all := func(slots []int32) []int32 { return slots }
+		err = sweep(s.timers, &s.dueTimers, all, out, func(slots []int32) ([]int32, error) { return s.look(slots, out) })
+	}
+	if err == errFull {
+		return true, nil
+	}
+	return false, err
+}
+
+// sweep goes through namespaces of a table. It calls f with the rows that pick
+// leaves, those of small namespaces together, and removes the rows that f returns.
+// Namespaces that are done leave due. Where the output is full it returns errFull,
+// and goes on when it is called again.
+func sweep(t state.Table, due *[]int64, pick func(slots []int32) []int32, out op.Output, f func(slots []int32) ([]int32, error)) error {
+	var slots []int32
+	var of []int64 // the namespace of each slot
+	flush := func() error {
+		gone, err := f(slots)
 		if err != nil {
-			return false, err
-		}
-		s.dueTimers = s.dueTimers[1:]
-	}
-	return false, nil
-}
-
-// look goes through the timers of a stretch. What it has done it removes, so
-// that it can begin anew after the output was full.
-func (s *sessions) look(ns int64, out op.Output) error {
-	timers := s.timers.Space(ns)
-	return timers.Scan(fireRows, func(slots []int32) error {
-		if out.Full() {
-			return errFull
-		}
-		n := len(slots)
-		cols := timers.Keys(slots)
-		keys := &state.Keys{Cols: cols, Hash: batch.Hash(cols, nil, n, nil)}
-		for i := range n {
-			keys.Rows = append(keys.Rows, int32(i))
-		}
-		at := make([]int32, n)
-		if err := s.table.Space(0).Lookup(keys, at); err != nil {
 			return err
 		}
-		bounds := s.bounds()
-		var over, gone, moved []int32
-		var to []int64
-		for i, slot := range at {
-			switch {
-			case slot < 0:
-				gone = append(gone, slots[i])
-			case *bounds.more.At(slot) > 0:
-				stays, err := s.several(keys, int32(i), ns, out)
-				if err != nil {
-					return err
-				}
-				if !stays {
-					gone = append(gone, slots[i])
-				}
-			case *bounds.end.At(slot)-1 <= s.wm:
-				over, gone = append(over, slot), append(gone, slots[i])
-			default:
-				if next := s.stretch(*bounds.end.At(slot)); next != ns {
-					to, moved, gone = append(to, next), append(moved, int32(i)), append(gone, slots[i])
-				}
+		for len(gone) > 0 {
+			// gone has some of slots in their order.
+			for slots[0] != gone[0] {
+				slots, of = slots[1:], of[1:]
 			}
+			n := 1
+			for n < len(gone) && slots[n] == gone[n] && of[n] == of[0] {
+				n++
+			}
+			t.Space(of[0]).Delete(gone[:n])
+			slots, of, gone = slots[n:], of[n:], gone[n:]
 		}
-		if err := s.putTimers(keys, to, moved); err != nil {
-			return err
-		}
-		if err := s.end(s.table.Space(0), over, out); err != nil {
-			return err
-		}
-		timers.Delete(gone)
+		slots, of = nil, nil
 		return nil
-	})
-}
-
-// several looks at a key with more than one session: row i of keys. It reports
-// whether the timer in stretch ns is still needed.
-func (s *sessions) several(keys *state.Keys, i int32, ns int64, out op.Output) (stays bool, err error) {
-	own := *keys
-	own.Rows = []int32{i}
-	open, err := s.open(&own)
-	if err != nil {
-		return false, err
 	}
-	bounds := s.bounds()
-	for k := len(open) - 1; k >= 0; k-- {
-		end := *bounds.end.At(open[k])
-		if end-1 > s.wm {
-			if next := s.stretch(end); next == ns {
-				stays = true
-			} else if err := s.putTimers(&own, []int64{next}, own.Rows); err != nil {
-				return false, err
+	done := 0
+	for i, ns := range *due {
+		space := t.Space(ns)
+		err := space.Scan(fireRows, func(found []int32) error {
+			if out.Full() {
+				return errFull
 			}
-			continue
-		}
-		if err := s.show(s.table.Space(int64(k)), open[k:k+1], out); err != nil {
-			return false, err
-		}
-		if open, err = s.remove(open, k); err != nil {
-			return false, err
+			found = pick(found)
+			space.Dirty(found) // or they might leave memory before they are looked at
+			for _, slot := range found {
+				slots, of = append(slots, slot), append(of, ns)
+			}
+			if len(slots) < fireRows {
+				return nil
+			}
+			done = i
+			return flush()
+		})
+		if err != nil {
+			*due = (*due)[done:]
+			return err
 		}
 	}
-	return stays, nil
-}
-
-// end emits and forgets the only sessions of their keys.
-func (s *sessions) end(space state.Space, slots []int32, out op.Output) error {
+	*due = nil
 	if len(slots) == 0 {
 		return nil
 	}
-	if err := s.show(space, slots, out); err != nil {
-		return err
+	return flush()
+}
+
+// over leaves the sessions that have ended.
+func (s *sessions) over(slots []int32) []int32 {
+	end := s.bounds().end
+	out := make([]int32, 0, len(slots))
+	for _, slot := range slots {
+		if *end.At(slot)-1 <= s.wm {
+			out = append(out, slot)
+		}
 	}
-	space.Delete(slots)
-	return nil
+	return out
+}
+
+// look goes through timers: newest sessions that are over end, other timers are
+// set anew. It returns the timers that have to go.
+func (s *sessions) look(timers []int32, out op.Output) (gone []int32, err error) {
+	n := len(timers)
+	cols := s.timers.Space(0).Keys(timers)
+	s.hash = batch.Hash(cols, nil, n, s.hash)
+	keys := &state.Keys{Cols: cols, Hash: s.hash, Rows: s.upTo(n)}
+	at := make([]int32, n)
+	space := s.table.Space(newest)
+	if err := space.Lookup(keys, at); err != nil {
+		return nil, err
+	}
+	end := s.bounds().end
+	var over, moved []int32
+	var to []int64
+	for i, slot := range at {
+		switch {
+		case slot < 0:
+			gone = append(gone, timers[i])
+		case *end.At(slot)-1 <= s.wm:
+			over, gone = append(over, slot), append(gone, timers[i])
+		case s.stretch(*end.At(slot)) > s.wm+1:
+			to, moved, gone = append(to, s.stretch(*end.At(slot))), append(moved, int32(i)), append(gone, timers[i])
+		}
+	}
+	if err := s.putTimers(keys, to, moved); err != nil || len(over) == 0 {
+		return gone, err
+	}
+	if err := s.show(over, out); err != nil {
+		return nil, err
+	}
+	space.Delete(over)
+	return gone, nil
 }
 
 // show emits sessions that have ended, and forgets what has a namespace for
 // each of them.
-func (s *sessions) show(space state.Space, slots []int32, out op.Output) error {
-	bounds := s.bounds()
+func (s *sessions) show(slots []int32, out op.Output) error {
+	bounds, space := s.bounds(), s.table.Space(newest)
 	if s.Rows {
 		for _, slot := range slots {
 			if err := s.passOn(*bounds.id.At(slot), *bounds.start.At(slot), *bounds.end.At(slot), out); err != nil {

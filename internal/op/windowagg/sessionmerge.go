@@ -5,79 +5,159 @@ import (
 	"github.com/millstream-io/millstream/internal/state"
 )
 
-// oneRow folds one row in: it may begin a second session of its key, join
-// several into one, or be late.
+// oneRow folds in a row behind the watermark, which counts if it meets an open
+// session.
 func (s *sessions) oneRow(b *batch.Batch, keys *state.Keys, p int32, ms int64) error {
 	own := *keys
 	own.Rows = []int32{p}
-	open, err := s.open(&own)
-	if err != nil {
+	var at [1]int32
+	if err := s.table.Space(newest).Lookup(&own, at[:]); err != nil {
 		return err
 	}
-	bounds := s.bounds()
-	var met []int
-	for i, slot := range open {
-		if s.touches(bounds, slot, ms) {
-			met = append(met, i)
-		}
-	}
-	if len(met) == 0 {
-		if end := ms + s.Window.Size; end-1 <= s.wm {
-			s.addLate(p, ms)
-			return nil
-		}
-		return s.another(b, &own, open, ms)
-	}
-	target := open[met[0]]
-	for i := len(met) - 1; i > 0; i-- {
-		if open, err = s.absorb(&own, open, target, met[i]); err != nil {
+	if at[0] >= 0 {
+		if met, err := s.meet(b, &own, at[0], ms, ms+s.Window.Size); met || err != nil {
 			return err
 		}
 	}
-	s.extend(bounds, target, ms)
-	return s.foldRows(s.table.Space(int64(met[0])), b, &own, []int32{target})
+	s.addLate(p, ms)
+	return nil
 }
 
-// open returns the slots of the open sessions of a key.
-func (s *sessions) open(key *state.Keys) ([]int32, error) {
-	var at [1]int32
-	if err := s.table.Space(0).Lookup(key, at[:]); err != nil || at[0] < 0 {
-		return nil, err
+// place is where a session is.
+type place struct {
+	ns   int64
+	slot int32
+}
+
+// meet folds rows of one key into the sessions that they meet, which become one;
+// it reports false, and does nothing, if there is none. slot is the key's newest
+// session; the rows and their gaps span start to end without a break.
+func (s *sessions) meet(b *batch.Batch, key *state.Keys, slot int32, start, end int64) (met bool, err error) {
+	all, err := s.older(key, slot, start, end)
+	if err != nil {
+		return false, err
 	}
-	open := []int32{at[0]}
-	for i := range *s.bounds().more.At(at[0]) {
-		if err := s.table.Space(i+1).Lookup(key, at[:]); err != nil {
+	bounds := s.bounds()
+	if start <= *bounds.end.At(slot) && end >= *bounds.start.At(slot) {
+		all = append([]place{{newest, slot}}, all...)
+	}
+	if len(all) == 0 {
+		return false, nil
+	}
+	to := all[0]
+	for _, from := range all[1:] {
+		if err := s.absorb(key, to.slot, from); err != nil {
+			return false, err
+		}
+	}
+	*bounds.start.At(to.slot) = min(*bounds.start.At(to.slot), start)
+	*bounds.end.At(to.slot) = max(*bounds.end.At(to.slot), end)
+	if to.ns != newest {
+		if to, err = s.rename(key, slot, to); err != nil {
+			return false, err
+		}
+	}
+	at := make([]int32, len(key.Rows))
+	for i := range at {
+		at[i] = to.slot
+	}
+	return true, s.foldRows(s.table.Space(to.ns), b, key, at)
+}
+
+// older returns the older sessions of a key that meet the time from start to end,
+// in their order.
+func (s *sessions) older(key *state.Keys, slot int32, start, end int64) (met []place, err error) {
+	bounds := s.bounds()
+	if bounds.older.Null(slot) {
+		return nil, nil
+	}
+	last := *bounds.older.At(slot)
+	one := *key
+	one.Rows = key.Rows[:1]
+	var at [1]int32
+	// Sessions that end at s.wm+1 or before are over.
+	for ns := s.olderIn(max(start, s.wm+2)); ns <= last; ns += s.olderGrain {
+		space := s.table.Space(ns)
+		if n, err := space.Len(); err != nil {
+			return nil, err
+		} else if n == 0 {
+			continue
+		}
+		if err := space.Lookup(&one, at[:]); err != nil {
 			return nil, err
 		}
-		open = append(open, at[0])
+		if at[0] < 0 {
+			continue
+		}
+		bounds := s.bounds()
+		if *bounds.start.At(at[0]) > end {
+			break
+		}
+		if *bounds.end.At(at[0]) >= start {
+			met = append(met, place{ns, at[0]})
+		}
 	}
-	return open, nil
+	return met, nil
 }
 
-// another begins a session of a key that has others.
-func (s *sessions) another(b *batch.Batch, key *state.Keys, open []int32, ms int64) error {
-	var at [1]int32
-	space := s.table.Space(int64(len(open)))
-	if _, err := space.Upsert(key, at[:]); err != nil {
+// putOlder makes an older session of rows of one key, whose newest session is at
+// slot. The rows and their gaps span start to end without a break.
+func (s *sessions) putOlder(b *batch.Batch, key *state.Keys, slot int32, start, end int64) error {
+	space := s.table.Space(s.olderIn(end))
+	at := make([]int32, len(key.Rows))
+	if _, err := space.Upsert(key, at); err != nil {
 		return err
 	}
 	bounds := s.bounds()
-	if len(open) > 0 {
-		*bounds.more.At(open[0]) = int64(len(open))
-		s.table.Space(0).Dirty(open[:1])
-	}
-	s.begin(bounds, at[0], ms, key.Hash[key.Rows[0]])
-	if err := s.putTimers(key, []int64{s.stretch(ms + s.Window.Size)}, key.Rows); err != nil {
-		return err
-	}
-	return s.foldRows(space, b, key, at[:])
+	s.begin(bounds, at[0], start, key.Hash[key.Rows[0]])
+	*bounds.end.At(at[0]) = end
+	s.noteOlder(bounds, slot, end)
+	return s.foldRows(space, b, key, at)
 }
 
-// absorb merges session i of a key into the one at slot target, which comes
-// before it, and returns the sessions that are left.
-func (s *sessions) absorb(key *state.Keys, open []int32, target int32, i int) ([]int32, error) {
-	bounds, cols := s.bounds(), s.table.Space(0).Cols()
-	from := open[i]
+// noteOlder notes that the key whose newest session is at slot has an older one
+// that ends at end.
+func (s *sessions) noteOlder(b bounds, slot int32, end int64) {
+	if b.older.Null(slot) || *b.older.At(slot) < end {
+		b.older.Put(slot, end)
+		s.table.Space(newest).Dirty([]int32{slot})
+	}
+}
+
+// rename moves an older session, whose end has changed, to the namespace where it
+// belongs. slot is the key's newest session.
+func (s *sessions) rename(key *state.Keys, slot int32, from place) (place, error) {
+	bounds := s.bounds()
+	end := *bounds.end.At(from.slot)
+	s.noteOlder(bounds, slot, end)
+	to := place{ns: s.olderIn(end)}
+	if to.ns == from.ns {
+		return from, nil
+	}
+	one := *key
+	one.Rows = key.Rows[:1]
+	var at [1]int32
+	if _, err := s.table.Space(to.ns).Upsert(&one, at[:]); err != nil {
+		return place{}, err
+	}
+	to.slot = at[0]
+	s.copySessions(at[:], []int32{from.slot})
+	s.table.Space(from.ns).Delete([]int32{from.slot})
+	return to, nil
+}
+
+// copySessions copies sessions from some slots to others.
+func (s *sessions) copySessions(to, from []int32) {
+	all := s.upTo(len(to))
+	for _, c := range s.table.Space(newest).Cols() {
+		c.Set(to, c.Vector(from), all)
+	}
+}
+
+// absorb merges an older session of a key into another one, at slot target.
+func (s *sessions) absorb(key *state.Keys, target int32, older place) error {
+	from := older.slot
+	bounds, cols := s.bounds(), s.table.Space(newest).Cols()
 	*bounds.start.At(target) = min(*bounds.start.At(target), *bounds.start.At(from))
 	*bounds.end.At(target) = max(*bounds.end.At(target), *bounds.end.At(from))
 	count := cols[colCount].(*batch.Slab[int64])
@@ -85,24 +165,25 @@ func (s *sessions) absorb(key *state.Keys, open []int32, target int32, i int) ([
 	for _, a := range s.aggs {
 		if a.set == nil {
 			if err := a.Bound.Agg.Merge(cols[a.from:a.to], []int32{target}, cols[a.from:a.to], []int32{from}); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	if err := s.absorbValues(target, from); err != nil {
-		return nil, err
+		return err
 	}
 	if s.stored != nil {
 		if err := s.absorbStored(key, target, from); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s.remove(open, i)
+	s.table.Space(older.ns).Delete([]int32{from})
+	return nil
 }
 
 // absorbValues merges the values that DISTINCT has seen in two sessions.
 func (s *sessions) absorbValues(target, from int32) error {
-	id, cols := s.bounds().id, s.table.Space(0).Cols()
+	id, cols := s.bounds().id, s.table.Space(newest).Cols()
 	for _, d := range s.distinct {
 		src, dst := d.table.Space(*id.At(from)), d.table.Space(*id.At(target))
 		err := src.Scan(fireRows, func(slots []int32) error {
@@ -148,7 +229,7 @@ func (s *sessions) absorbValues(target, from int32) error {
 
 // absorbStored moves the rows that wait from one session to another.
 func (s *sessions) absorbStored(key *state.Keys, target, from int32) error {
-	id, next := s.bounds().id, s.table.Space(0).Cols()[colStored].(*batch.Slab[int64])
+	id, next := s.bounds().id, s.table.Space(newest).Cols()[colStored].(*batch.Slab[int64])
 	src := s.stored.Space(*id.At(from))
 	err := src.Scan(fireRows, func(slots []int32) error {
 		n := len(slots)
@@ -170,30 +251,4 @@ func (s *sessions) absorbStored(key *state.Keys, target, from int32) error {
 	}
 	*next.At(target) += *next.At(from)
 	return s.stored.Drop(*id.At(from))
-}
-
-// remove forgets session i of a key; the last one takes its place.
-func (s *sessions) remove(open []int32, i int) ([]int32, error) {
-	last := len(open) - 1
-	if i < last {
-		s.copySession(open[i], open[last])
-		s.table.Space(int64(i)).Dirty(open[i : i+1])
-	}
-	s.table.Space(int64(last)).Delete(open[last:])
-	open = open[:last]
-	if last > 0 {
-		*s.bounds().more.At(open[0]) = int64(last - 1)
-		s.table.Space(0).Dirty(open[:1])
-	}
-	return open, nil
-}
-
-// copySession copies all but the number of further sessions.
-func (s *sessions) copySession(to, from int32) {
-	slots, row := []int32{to}, []int32{0}
-	for i, c := range s.table.Space(0).Cols() {
-		if i != colMore {
-			c.Set(slots, c.Vector([]int32{from}), row)
-		}
-	}
 }

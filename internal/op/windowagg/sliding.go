@@ -192,14 +192,6 @@ func (s *sliding) room(n int) []int32 {
 	return s.runSlots[:n]
 }
 
-// upTo returns 0, 1 up to n-1.
-func (s *sliding) upTo(n int) []int32 {
-	for len(s.iota) < n {
-		s.iota = append(s.iota, int32(len(s.iota)))
-	}
-	return s.iota[:n]
-}
-
 // keysOf makes keys of columns, of which the first ones are the stream's key.
 func (s *sliding) keysOf(cols []batch.Vector, n int) *state.Keys {
 	k := cols[:len(s.Keys)]

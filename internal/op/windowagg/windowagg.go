@@ -95,10 +95,10 @@ type windowAgg struct {
 	// their windows: one for all of them, or one for each.
 	rows []int32
 	ends []int64
-	// rowRoom, endRoom, upTo and slots are scratch; upTo counts from 0.
+	// rowRoom, endRoom, numbers and slots are scratch; numbers counts from 0.
 	rowRoom []int32
 	endRoom []int64
-	upTo    []int32
+	numbers []int32
 	slots   []int32
 }
 
@@ -287,11 +287,16 @@ func (w *windowAgg) assignTo(b *batch.Batch, end int64) {
 	ends[0] = end
 	w.rows, w.ends = b.Sel, ends
 	if b.Sel == nil {
-		for len(w.upTo) < b.Size() {
-			w.upTo = append(w.upTo, int32(len(w.upTo)))
-		}
-		w.rows = w.upTo[:b.Size()]
+		w.rows = w.upTo(b.Size())
 	}
+}
+
+// upTo returns 0, 1 up to n-1.
+func (w *windowAgg) upTo(n int) []int32 {
+	for len(w.numbers) < n {
+		w.numbers = append(w.numbers, int32(len(w.numbers)))
+	}
+	return w.numbers[:n]
 }
 
 // room returns scratch for n rows.
