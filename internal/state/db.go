@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/millstream-io/millstream/internal/state/lsm"
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -159,24 +160,50 @@ func (db *DB) declare(spec Spec) (*table, error) {
 		if saved.Name != spec.Name {
 			continue
 		}
-		t := newTable(db, spec, saved.ID)
-		if now := tableInfo(spec, saved.ID); !now.same(saved) {
-			return nil, fmt.Errorf("%s: table %q was saved as %s, and is declared as %s now", db.cfg.Name, spec.Name, saved, now)
-		}
-		if saved.Parts > 0 {
-			if !t.mergeable() {
-				return nil, fmt.Errorf("%s: table %q was saved with partial rows, and is declared as one whose rows cannot be merged now", db.cfg.Name, spec.Name)
-			}
-			t.part, t.parts = saved.Parts+1, make(pages[uint32], 0)
-		}
-		if db.cfg.Backend == Disk {
-			return t, t.readDirectory()
-		}
-		rows := db.waiting[saved.ID]
-		delete(db.waiting, saved.ID)
-		return t, t.fill(rows)
+		return db.revive(spec, saved)
 	}
 	return newTable(db, spec, id), nil
+}
+
+// revive makes a table of saved rows.
+func (db *DB) revive(spec Spec, saved TableInfo) (*table, error) {
+	m, why := saved.migration(spec)
+	if why != "" {
+		return nil, fmt.Errorf("%s: table %q cannot go on with its saved rows: %s", db.cfg.Name, spec.Name, why)
+	}
+	id := saved.ID
+	if len(m.changes) > 0 {
+		for _, other := range slices.Concat(db.restored, db.infos()) {
+			id = max(id, other.ID+1)
+		}
+	}
+	t := newTable(db, spec, id)
+	if saved.Parts > 0 {
+		t.part, t.parts = saved.Parts+1, make(pages[uint32], 0)
+	}
+	rows := db.waiting[saved.ID]
+	delete(db.waiting, saved.ID)
+	switch {
+	case len(m.changes) == 0 && db.cfg.Backend == Disk:
+		return t, t.readDirectory()
+	case len(m.changes) == 0:
+		return t, t.fill(rows)
+	case db.cfg.Backend == Memory:
+		return t, db.newMigrator(m, saved, t).fill(rows)
+	}
+	if err := db.newMigrator(m, saved, t).rewrite(); err != nil {
+		return nil, err
+	}
+	return t, t.readDirectory()
+}
+
+// infos are the declarations so far.
+func (db *DB) infos() []TableInfo {
+	var out []TableInfo
+	for _, t := range db.tables {
+		out = append(out, tableInfo(t.spec, t.format.id))
+	}
+	return out
 }
 
 // EndEvent is called after each event of the operator: slots and spaces that

@@ -272,7 +272,7 @@ func TestDeclarations(t *testing.T) {
 		changed := pairSpec
 		changed.Value = []types.Type{types.StringType()}
 		_, err = db.Table(changed)
-		want := `Aggregate[2]: table "pairs" was saved as (BIGINT NOT NULL) -> (BIGINT NOT NULL), and is declared as (BIGINT NOT NULL) -> (STRING) now`
+		want := `Aggregate[2]: table "pairs" cannot go on with its saved rows: column 2 was BIGINT NOT NULL, and is STRING now`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -15,8 +15,8 @@ import (
 // infoVersion is the version of the format of snapshots: of Info, the run file
 // and the encoding of rows.
 //
-// Version 2 is version 1 with numbers of partials in keys; it is used where there
-// are any.
+// Version 2 is version 1 with numbers of partials in keys, and with times of the
+// last write before values; it is used where there are any.
 const infoVersion, partsVersion = 1, 2
 
 // Info says what a snapshot holds: all that is needed to restore it, besides
@@ -37,6 +37,8 @@ type TableInfo struct {
 	Key    []string `json:"key,omitempty"`
 	Value  []string `json:"value,omitempty"`
 	ByTask bool     `json:"byTask,omitempty"`
+	// Columns are the names of keys and values.
+	Columns []string `json:"columns,omitempty"`
 	// TTL is set if each row has the time of its last write.
 	TTL bool `json:"ttl,omitempty"`
 	// Parts is the highest number that a partial may have.
@@ -44,7 +46,7 @@ type TableInfo struct {
 }
 
 func tableInfo(spec Spec, id uint16) TableInfo {
-	return TableInfo{ID: id, Name: spec.Name, Key: typeNames(spec.Key), Value: typeNames(spec.Value), ByTask: spec.ByTask, TTL: spec.TTL > 0}
+	return TableInfo{ID: id, Name: spec.Name, Key: typeNames(spec.Key), Value: typeNames(spec.Value), Columns: spec.Columns, ByTask: spec.ByTask, TTL: spec.TTL > 0}
 }
 
 func typeNames(list []types.Type) []string {
@@ -125,6 +127,9 @@ func (db *DB) Begin(id int64) (*Snapshot, error) {
 		info := tableInfo(t.spec, t.format.id)
 		if t.parts != nil {
 			info.Parts, s.info.Version = t.part, partsVersion
+		}
+		if info.TTL {
+			s.info.Version = partsVersion
 		}
 		s.info.Tables = append(s.info.Tables, info)
 	}

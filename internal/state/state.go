@@ -38,6 +38,15 @@ type Spec struct {
 	// Value are the types of the value columns. A new row's values are null
 	// where the type is nullable, and zero elsewhere.
 	Value []types.Type
+	// Columns are the names of the key columns and then of the value columns, for
+	// people who look at the state; none, or one for each.
+	Columns []string
+	// ByName says that the values are columns of rows that are passed on. If the
+	// query has changed, saved values belong to the columns of the same names; a
+	// column that is new is NULL in saved rows, one that is gone is left out.
+	// Otherwise values go by position, and there must be as many as before. Either
+	// way a wider type takes the values of a narrower one (Widens).
+	ByName bool
 	// Order is the number of trailing key columns by which the rows of a
 	// namespace with equal leading columns, the prefix, are ordered; 0 means that
 	// the table has no order. The order is that of batch.AppendKey: NULL first,
