@@ -96,6 +96,11 @@ type Coordinator struct {
 	// next is when the next periodic checkpoint may begin.
 	next     int64
 	failures int
+	// late is the last checkpoint that was given up, while owed answers to such
+	// ones are still to come: their barriers are under way. A task that takes
+	// long for each would otherwise get one after the other and do nothing else.
+	late *attempt
+	owed int
 	// wanted is set while a savepoint waits for the checkpoint under way.
 	wanted bool
 	// quiet is set when the next checkpoint shall be the last one.
@@ -124,8 +129,12 @@ func New(cfg Config, tasks []string, last int64, retained []int64, now int64) *C
 // far as is known.
 func (c *Coordinator) Due() (at int64, ok bool) {
 	switch {
+	case c.now == nil && (c.cfg.Interval <= 0 || c.closed || c.quiet):
+		return 0, false
+	case c.now == nil && c.owed > 0:
+		return c.next + c.cfg.Timeout, c.cfg.Timeout > 0
 	case c.now == nil:
-		return c.next, c.cfg.Interval > 0 && !c.closed && !c.quiet
+		return c.next, true
 	case c.expires():
 		return c.now.begun + c.cfg.Timeout, true
 	}
@@ -144,10 +153,15 @@ func (c *Coordinator) Tick(now int64) []Action {
 	if !ok || now < at {
 		return nil
 	}
-	if c.now == nil {
+	switch {
+	case c.now == nil && c.owed > 0:
+		c.next = now
+		return c.failed(c.late, fmt.Errorf("no checkpoint could begin for %d ms: the barrier of checkpoint %d is still under way to %s",
+			c.cfg.Timeout, c.late.id, c.silent(c.late)))
+	case c.now == nil:
 		return c.begin(now)
 	}
-	return c.giveUp(now, fmt.Errorf("it took longer than %d ms; no answer from %s", c.cfg.Timeout, c.silent()))
+	return c.giveUp(now, fmt.Errorf("it took longer than %d ms; no answer from %s", c.cfg.Timeout, c.silent(c.now)), c.now.missing)
 }
 
 // Trigger begins a checkpoint now and returns its number, or 0 if one is under
@@ -223,7 +237,11 @@ func (c *Coordinator) begin(now int64) []Action {
 // Ack takes in the part of one task.
 func (c *Coordinator) Ack(now, id int64, p *Part) []Action {
 	a := c.now
-	if a == nil || a.id != id || a.parts[p.Task] != nil {
+	switch {
+	case a == nil || a.id != id:
+		c.answered(id, p.Task, p)
+		return []Action{Release{p}}
+	case a.parts[p.Task] != nil:
 		return []Action{Release{p}}
 	}
 	a.parts[p.Task] = p
@@ -237,9 +255,17 @@ func (c *Coordinator) Ack(now, id int64, p *Part) []Action {
 // Decline takes in that a task could not save its part.
 func (c *Coordinator) Decline(now, id int64, task int, err error) []Action {
 	if c.now == nil || c.now.id != id {
+		c.answered(id, task, &Part{Task: task})
 		return nil
 	}
-	return c.giveUp(now, fmt.Errorf("%s: %w", c.tasks[task], err))
+	return c.giveUp(now, fmt.Errorf("%s: %w", c.tasks[task], err), c.now.missing-1)
+}
+
+// answered takes in an answer to a checkpoint that was given up.
+func (c *Coordinator) answered(id int64, task int, p *Part) {
+	if c.owed--; c.late != nil && c.late.id == id {
+		c.late.parts[task] = p
+	}
 }
 
 // Stored takes in whether the manifest is durable. If that is not certain, the
@@ -262,27 +288,37 @@ func (c *Coordinator) Stored(now, id int64, err error) []Action {
 	return append(actions, c.proceed(now)...)
 }
 
-func (c *Coordinator) giveUp(now int64, why error) []Action {
+// giveUp ends the checkpoint under way, to which so many answers are to come.
+func (c *Coordinator) giveUp(now int64, why error, owed int) []Action {
 	a := c.now
-	err := fmt.Errorf("checkpoint %d failed: %w", a.id, why)
 	var actions []Action
 	for _, p := range a.parts {
 		if p != nil {
 			actions = append(actions, Release{p})
 		}
 	}
-	c.now = nil
+	c.now, c.late = nil, a
+	c.owed += owed
 	c.next = max(c.next, now+c.cfg.MinPause)
-	if c.failures++; c.failures > c.cfg.Tolerable || a.last {
-		return append(actions, Fail{err})
+	actions = append(actions, c.failed(a, fmt.Errorf("checkpoint %d failed: %w", a.id, why))...)
+	if _, over := actions[len(actions)-1].(Fail); over {
+		return actions
 	}
-	return append(append(actions, Failed{a.id, err}), c.proceed(now)...)
+	return append(actions, c.proceed(now)...)
+}
+
+// failed counts a failure of a checkpoint.
+func (c *Coordinator) failed(a *attempt, err error) []Action {
+	if c.failures++; c.failures > c.cfg.Tolerable || a.last {
+		return []Action{Fail{err}}
+	}
+	return []Action{Failed{a.id, err}}
 }
 
 // silent names the tasks that have not answered.
-func (c *Coordinator) silent() string {
+func (c *Coordinator) silent(a *attempt) string {
 	var names []string
-	for i, p := range c.now.parts {
+	for i, p := range a.parts {
 		if p == nil {
 			names = append(names, c.tasks[i])
 		}

@@ -50,10 +50,27 @@ func TestCoordinator(t *testing.T) {
 			tick 14 ->
 			tick 15 -> release b, failed 1: checkpoint 1 failed: it took longer than 5 ms; no answer from a, c
 			ack 16 1 a -> release a
+			ack 17 1 c -> release c
 			tick 20 -> inject 2
 			ack 21 2 a ->
-			ack 22 1 c -> release c
 			tick 25 -> release a, fail: checkpoint 2 failed: it took longer than 5 ms; no answer from b, c`},
+		{"waits for the answers to one that has expired", Config{Interval: 10, Timeout: 5, Tolerable: 2}, `
+			tick 10 -> inject 1
+			ack 11 1 b ->
+			tick 15 -> release b, failed 1: checkpoint 1 failed: it took longer than 5 ms; no answer from a, c
+			tick 20 ->
+			ack 21 1 a -> release a
+			tick 24 ->
+			tick 25 -> failed 1: no checkpoint could begin for 5 ms: the barrier of checkpoint 1 is still under way to c
+			tick 29 ->
+			tick 30 -> fail: no checkpoint could begin for 5 ms: the barrier of checkpoint 1 is still under way to c`},
+		{"goes on once those have come", Config{Interval: 10, Timeout: 5, Tolerable: 2}, `
+			tick 10 -> inject 1
+			ack 11 1 b ->
+			decline 12 1 a -> release b, failed 1: checkpoint 1 failed: a: full
+			tick 20 ->
+			ack 21 1 c -> release c
+			tick 22 -> inject 2`},
 		{"a success ends the row of failures", Config{Tolerable: 1}, `
 			trigger 1 1 -> inject 1
 			decline 1 1 b -> failed 1: checkpoint 1 failed: b: full

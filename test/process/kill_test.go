@@ -6,111 +6,67 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/millstream-io/millstream/internal/sim"
 )
 
-// killScript counts taxi rides by window, zone and payment into three sinks.
-// ${parallelism} and ${out} are filled in.
-const killScript = `
+// killOptions make checkpoints follow each other closely, and many of them too
+// slow: those are given up.
+const killOptions = `
 SET 'parallelism.default' = '${parallelism}';
-SET 'execution.checkpointing.interval' = '20 ms';
 SET 'pipeline.name' = 'rides';
-
-CREATE TABLE rides (
-  id BIGINT, zone INT, payment STRING, fare INT, started TIMESTAMP(3),
-  WATERMARK FOR started AS started - INTERVAL '20' SECOND
-) WITH ('connector' = 'filesystem', 'path' = 'rides.csv', 'format' = 'csv');
-
-CREATE TABLE by_zone (w TIMESTAMP(3), zone INT, n BIGINT, fares BIGINT, first_id BIGINT, last_id BIGINT)
-WITH ('connector' = 'filesystem', 'path' = '${out}/by_zone', 'format' = 'csv');
-
-CREATE TABLE by_payment (w TIMESTAMP(3), payment STRING, n BIGINT, fares BIGINT, zones BIGINT)
-WITH ('connector' = 'filesystem', 'path' = '${out}/by_payment', 'format' = 'json');
-
-CREATE TABLE dear (id BIGINT, fare INT, ` + "`hour`" + ` STRING, zone INT) PARTITIONED BY (` + "`hour`" + `, zone)
-WITH ('connector' = 'filesystem', 'path' = '${out}/dear', 'format' = 'json');
-
-EXECUTE STATEMENT SET BEGIN
-  INSERT INTO by_zone
-  SELECT window_start, zone, COUNT(*), SUM(CAST(fare AS BIGINT)), MIN(id), MAX(id)
-  FROM TUMBLE(TABLE rides, DESCRIPTOR(started), INTERVAL '1' MINUTE) GROUP BY window_start, window_end, zone;
-
-  INSERT INTO by_payment
-  SELECT window_start, payment, COUNT(*), SUM(CAST(fare AS BIGINT)), COUNT(DISTINCT zone)
-  FROM TUMBLE(TABLE rides, DESCRIPTOR(started), INTERVAL '5' MINUTE) GROUP BY window_start, window_end, payment;
-
-  INSERT INTO dear
-  SELECT id, fare, SUBSTRING(CAST(started AS STRING) FROM 12 FOR 2), zone FROM rides WHERE fare > 970 AND zone < 5;
-END;
+SET 'execution.checkpointing.interval' = '10 ms';
+SET 'execution.checkpointing.timeout' = '${timeout} ms';
+SET 'execution.checkpointing.tolerable-failed-checkpoints' = '1000000';
+SET 'state.backend.type' = '${backend}';
 `
 
-// rideCount is long enough for some checkpoints in one run.
-const rideCount = 300_000
+// killRows is long enough for some checkpoints in one run.
+const killRows = 20_000
 
-// rides makes the input: a ride every 30 ms or so, out of order by up to 30 s,
-// so that a few are late.
-func rides() string {
-	rnd := rand.New(rand.NewPCG(7, 7))
-	base := time.Date(2024, 3, 1, 5, 0, 0, 0, time.UTC)
-	payments := []string{"card", "cash", "voucher"}
-	var b strings.Builder
-	for i := range rideCount {
-		at := base.Add(time.Duration(i)*30*time.Millisecond - time.Duration(rnd.IntN(15_000))*time.Millisecond)
-		if rnd.IntN(1000) == 0 {
-			at = at.Add(-15 * time.Second)
-		}
-		fmt.Fprintf(&b, "%d,%d,%s,%d,%s\n", i, rnd.IntN(50), payments[rnd.IntN(3)], rnd.IntN(1000), at.Format("2006-01-02 15:04:05.000"))
-	}
-	return b.String()
-}
-
-func scriptFor(parallelism int, out string) string {
-	return strings.NewReplacer("${parallelism}", strconv.Itoa(parallelism), "${out}", out).Replace(killScript)
-}
-
-// TestKill kills a job at random instants, again and again, until it gets to
-// its end; then its results have to be those of an undisturbed run. It goes on
-// until there were MILLSTREAM_KILLS kills in all (15 by default).
+// TestKill kills jobs of all kinds at random instants, again and again, with
+// another parallelism at each start, until they get to their end; then the
+// results have to be those of undisturbed runs. Every fourth kill comes so early
+// that the job is still on its way back from the one before. There are
+// MILLSTREAM_KILLS kills in all.
 func TestKill(t *testing.T) {
 	kills := numberFromEnv(t, "MILLSTREAM_KILLS", 15)
 	seed := numberFromEnv(t, "MILLSTREAM_SEED", int(time.Now().UnixNano()%1_000_000))
 	t.Logf("MILLSTREAM_SEED=%d", seed)
 	rnd := rand.New(rand.NewPCG(uint64(seed), 1))
 	p := newPlace(t)
-	p.write("rides.csv", rides())
-
-	want := map[int][]string{}
-	var whole time.Duration
-	for _, parallelism := range []int{1, 2} {
-		p.write("job.sql", scriptFor(parallelism, "undisturbed"))
-		start := time.Now()
+	p.write("rides.csv", sim.Input(killRows, uint64(seed)))
+	shapes := sim.Shapes()
+	each := max(5, 1+kills/len(shapes))
+	for round, done := 0, 0; done < kills && !t.Failed(); round++ {
+		shape := shapes[(seed+round*11)%len(shapes)]
+		began := time.Now()
+		p.killScript(rnd, shape, "undisturbed", 1)
 		p.good("run", "--fresh", "--data", "data", "job.sql")
-		whole = time.Since(start)
-		want[parallelism] = p.lines("undisturbed")
-		if len(want[parallelism]) < 8_000 {
-			t.Fatalf("only %d lines", len(want[parallelism]))
-		}
+		whole := time.Since(began)
+		want := p.lines("undisturbed")
 		p.remove("undisturbed", "data")
-	}
-	if !slices.Equal(want[1], want[2]) {
-		same(t, "parallelism 2 against 1", want[2], want[1])
-	}
-	for round := 0; kills > 0; round++ {
-		parallelism := 1 + round%2
-		p.write("job.sql", scriptFor(parallelism, "out"))
-		n := p.killUntilDone(rnd, whole, min(kills, 25))
-		kills -= n
-		same(t, fmt.Sprintf("round %d, parallelism %d, %d kills", round, parallelism, n), p.lines("out"), want[parallelism])
+
+		n, early, parallelisms := p.killUntilDone(rnd, shape, whole, min(kills-done, each))
+		done += n
+		what := fmt.Sprintf("%s: %d kills, %d of them on the way back, parallelism %v", shape.Name, n, early, parallelisms)
+		t.Logf("%s, %d lines", what, len(want))
+		same(t, what, p.lines("out"), want)
 		p.remove("out", "data")
-		if t.Failed() {
-			return
-		}
 	}
+}
+
+// killScript writes the script of a shape.
+func (p *place) killScript(rnd *rand.Rand, shape sim.Shape, out string, parallelism int) {
+	p.t.Helper()
+	options := strings.NewReplacer("${parallelism}", strconv.Itoa(parallelism), "${timeout}", strconv.Itoa(10+rnd.IntN(40)),
+		"${backend}", []string{"auto", "disk", "memory"}[rnd.IntN(3)]).Replace(killOptions)
+	p.write("job.sql", options+shape.Script("rides.csv", out))
 }
 
 // remove removes directories.
@@ -125,14 +81,22 @@ func (p *place) remove(names ...string) {
 
 // killUntilDone starts the job and kills it at a random instant, until it has
 // come to its end or there were as many kills as allowed, whereafter it is left
-// in peace. It returns the number of kills.
-func (p *place) killUntilDone(rnd *rand.Rand, whole time.Duration, allowed int) int {
+// in peace. It returns the number of kills, and of those that came early.
+func (p *place) killUntilDone(rnd *rand.Rand, shape sim.Shape, whole time.Duration, allowed int) (kills, early int, parallelisms []int) {
 	p.t.Helper()
-	for kills := 0; ; {
+	for {
+		parallelism := 1 + rnd.IntN(3)
+		parallelisms = append(parallelisms, parallelism)
+		p.killScript(rnd, shape, "out", parallelism)
 		pr := p.start("", "run", "--data", "data", "job.sql")
 		var bang <-chan time.Time
+		soon := rnd.IntN(4) == 0
 		if kills < allowed {
-			bang = time.After(time.Duration(rnd.Int64N(int64(whole))))
+			within := whole
+			if soon {
+				within = 50 * time.Millisecond
+			}
+			bang = time.After(time.Duration(rnd.Int64N(int64(within))))
 		}
 		select {
 		case <-bang:
@@ -142,14 +106,16 @@ func (p *place) killUntilDone(rnd *rand.Rand, whole time.Duration, allowed int) 
 		}
 		switch o := pr.wait(); o.code {
 		case 0: // it may have been faster than the signal
-			return kills
+			return kills, early, parallelisms
 		case killed:
-			kills++
+			if kills++; soon {
+				early++
+			}
 			if p.complete() {
-				return kills
+				return kills, early, parallelisms
 			}
 		default:
-			p.t.Fatalf("after %d kills: %s", kills, o)
+			p.t.Fatalf("%s: after %d kills: %s", shape.Name, kills, o)
 		}
 	}
 }
