@@ -87,6 +87,8 @@ type machine struct {
 	gen  int64
 	got  []string
 	room int
+	// timers are the times at which the operator has asked to be called.
+	timers []int64
 }
 
 func run(t *testing.T, f *sltfile.File, c Case, cfg config) {
@@ -131,11 +133,12 @@ func (m *machine) config() state.Config {
 }
 
 func (m *machine) open(db *state.DB) {
-	m.db, m.op = db, m.c.New()
+	m.db, m.op, m.timers = db, m.c.New(), nil
 	if o, ok := m.op.(op.Opener); ok {
 		m.must(o.Open(&op.Context{
 			Name: "test", ID: "test", Parallelism: 1, State: db, Now: m.clock,
-			Count: func(string, int64) {}, Sample: func(string, func() string) {},
+			TimerAt: func(ms int64) { m.timers = append(m.timers, ms) },
+			Count:   func(string, int64) {}, Sample: func(string, func() string) {},
 		}))
 	}
 }
@@ -170,7 +173,7 @@ func (m *machine) step(lines []string) error {
 		if arg, ok := strings.CutPrefix(lines[0], "watermark "); ok {
 			err = m.watermark(arg)
 		} else if arg, ok := strings.CutPrefix(lines[0], "clock "); ok {
-			m.now, err = strconv.ParseInt(arg, 10, 64)
+			err = m.moveClock(arg)
 		} else {
 			in := lines[0][:1]
 			for n < len(lines) && n < m.cfg.rows && strings.HasPrefix(lines[n], in) {
@@ -276,6 +279,20 @@ func (m *machine) watermark(arg string) error {
 	return err
 }
 
+// moveClock moves the processing time on, and calls the operator if a timer is due.
+func (m *machine) moveClock(arg string) (err error) {
+	if m.now, err = strconv.ParseInt(arg, 10, 64); err != nil {
+		return err
+	}
+	isDue := func(ms int64) bool { return ms <= m.now }
+	due := slices.ContainsFunc(m.timers, isDue)
+	m.timers = slices.DeleteFunc(m.timers, isDue)
+	if h, ok := m.op.(op.TimerHandler); ok && due {
+		return h.OnTimer(m.now, m)
+	}
+	return nil
+}
+
 func (m *machine) resume() error {
 	r, ok := m.op.(op.Resumer)
 	for more := ok; more; {
@@ -297,7 +314,7 @@ func Bench(b *testing.B, in *types.Schema, o op.Operator) {
 	}
 	if opener, ok := o.(op.Opener); ok {
 		err := opener.Open(&op.Context{
-			Name: "bench", Parallelism: 1, State: db, Count: func(string, int64) {}, Sample: func(string, func() string) {},
+			Name: "bench", Parallelism: 1, State: db, Now: func() int64 { return 0 }, TimerAt: func(int64) {}, Count: func(string, int64) {}, Sample: func(string, func() string) {},
 		})
 		if err != nil {
 			b.Fatal(err)

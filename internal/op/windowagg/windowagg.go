@@ -63,6 +63,8 @@ type Config struct {
 	Marked types.Type
 	// Taps take the rows that come too late.
 	Taps []window.LateTap
+	// Emit is set for windows that show results besides at their end.
+	Emit *Emit
 }
 
 // New returns the operator.
@@ -70,6 +72,9 @@ func New(c Config) op.Operator {
 	w := &windowAgg{Config: c, wm: op.MinWatermark}
 	if c.Window.Kind == window.Session && !c.Attached {
 		return &sessions{windowAgg: w}
+	}
+	if c.Emit != nil {
+		return &emitter{windowAgg: w}
 	}
 	return w
 }
