@@ -223,6 +223,10 @@ func (b *Binder) table(t *catalog.Table, override []catalog.Option, pos diag.Pos
 		return nil
 	}
 	scan.Modes = source.Modes()
+	var ok bool
+	if scan.Lateness, ok = b.lateness(t, conn); !ok {
+		return nil
+	}
 	n := b.columnsOf(scan, t)
 	if n == nil {
 		return nil

@@ -23,6 +23,7 @@ type grouping struct {
 	// window is the group window, or nil; windowKeys are its columns, which are keys behind the others. computed computes keys
 	// below it.
 	window     *groupWindow
+	emit       *plan.Emit
 	windowKeys []expr.Expr
 	computed   *plan.Project
 	// reported are the places of columns that were found to be neither keys nor aggregated.

@@ -146,7 +146,8 @@ func (g *grouping) bindWindow(c *ast.Call) bool {
 		return false
 	}
 	g.window = w
-	return true
+	g.emit, ok = g.b.emitOf(g.input, &w.Window, true, c.Pos())
+	return ok
 }
 
 // addWindow puts the window function of a group window below the aggregation.
@@ -159,7 +160,8 @@ func (g *grouping) addWindow() {
 		in = g.partition(&w)
 	}
 	in, taps := g.b.tapWindow(in, g.input.Schema(), &w)
-	tvf := newWindowTVF(in, w, taps)
+	tvf := newWindowTVF(in, w)
+	tvf.Taps, tvf.Emit = taps, g.emit
 	width := len(in.Schema().Fields)
 	for i, f := range legacyColumns(&w) {
 		tvf.Out.Fields[width+i] = f

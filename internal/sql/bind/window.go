@@ -78,8 +78,14 @@ func (b *Binder) windowFunction(c *ast.Call, f *windowFunction) *relation {
 	}
 	w.Time, w.TimeType = col, rel.node.Schema().Fields[col].Type
 	w.TimeType.Attr = plan.TimeAttr(rel.node, col)
+	emit, ok := b.emitOf(rel.node, &w, false, c.Pos())
+	if !ok {
+		return nil
+	}
 	in, taps := b.tapWindow(rel.node, rel.node.Schema(), &w)
-	return &relation{node: showColumns(newWindowTVF(in, w, taps), len(rel.node.Schema().Fields))}
+	tvf := newWindowTVF(in, w)
+	tvf.Taps, tvf.Emit = taps, emit
+	return &relation{node: showColumns(tvf, len(rel.node.Schema().Fields))}
 }
 
 // showColumns shows the first columns of a window function's input, and those of the window.
@@ -97,10 +103,10 @@ func showColumns(tvf *plan.WindowTVF, width int) plan.Node {
 	return p
 }
 
-func newWindowTVF(in plan.Node, w plan.Window, taps []plan.Tap) *plan.WindowTVF {
+func newWindowTVF(in plan.Node, w plan.Window) *plan.WindowTVF {
 	out := schemaOf(in.Schema())
 	out.Fields = append(out.Fields, w.Columns()...)
-	return &plan.WindowTVF{Input: in, Window: w, Out: out, Taps: taps}
+	return &plan.WindowTVF{Input: in, Window: w, Out: out}
 }
 
 // windowLengths binds the arguments that are intervals, those that there are.
@@ -282,7 +288,12 @@ func (b *Binder) timeColumn(rel *relation, a ast.Expr) (int, bool) {
 // FIRST_VALUE and LAST_VALUE, which go by the order in which rows come, have no meaning where parts of windows are merged.
 func (b *Binder) windowAggregate(a *plan.Aggregate, groupWindow bool) bool {
 	from, ok := plan.WindowOf(a)
-	if !ok || from.Window.Kind == plan.Tumble {
+	switch {
+	case !ok:
+		return true
+	case !groupWindow && !b.refuseEmit(a.Pos):
+		return false
+	case from.Window.Kind == plan.Tumble:
 		return true
 	}
 	w := from.Window

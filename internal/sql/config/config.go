@@ -32,6 +32,11 @@ const (
 	CheckpointInterval = "execution.checkpointing.interval"
 	IntegerOverflow    = "arithmetic.overflow"
 	RuntimeMode        = "execution.runtime-mode"
+	EarlyFire          = "table.exec.emit.early-fire.enabled"
+	EarlyDelay         = "table.exec.emit.early-fire.delay"
+	LateFire           = "table.exec.emit.late-fire.enabled"
+	LateDelay          = "table.exec.emit.late-fire.delay"
+	AllowLateness      = "table.exec.emit.allow-lateness"
 )
 
 // known are the options that have an effect, or that scripts for Flink often set. Others are accepted and have none.
@@ -56,6 +61,11 @@ var known = []format.Option{
 			"there the row goes on), the row is left out, or it goes on; the last two are counted"},
 	{Name: FlushAfterIdle, Kind: format.Duration, Default: "0 ms", Own: true,
 		Doc: "closes all open windows once there was nothing to read for so long; rows that come behind are late. 0 is never. A table may have an option of this name of its own"},
+	{Name: EarlyFire, Kind: format.Bool, Default: "false", Doc: "whether windows of GROUP BY show results before their end"},
+	{Name: EarlyDelay, Kind: format.Duration, Doc: "how long after a row these come; 0 is with each batch"},
+	{Name: LateFire, Kind: format.Bool, Default: "false", Doc: "whether windows of GROUP BY show results again for late rows"},
+	{Name: LateDelay, Kind: format.Duration, Doc: "how long after a late row these come; 0 is with each batch"},
+	{Name: AllowLateness, Kind: format.Duration, Doc: "for how long after its end such a window takes rows; by default table.exec.state.ttl"},
 	{Name: StateTTL, Kind: format.Duration, Default: "0 ms", Doc: "how long a key is kept without a change; 0 is forever"},
 	{Name: "table.exec.mini-batch.enabled", Kind: format.Bool, Default: "false", Doc: "rows are always processed in batches"},
 	{Name: "table.exec.mini-batch.allow-latency", Kind: format.Duration, Default: "0 ms", Doc: "has no effect"},

@@ -78,6 +78,12 @@ const (
 	FlushAfterIdle = "millstream.watermark.flush-after-idle"
 )
 
+// The names of the options of tables that say what becomes of late rows.
+const (
+	LateRows        = "late-rows"
+	AllowedLateness = "allowed-lateness"
+)
+
 // common are options that any table may have; the engine reads them, not the connector.
 var common = []format.Option{
 	{Name: "connector", Required: true, Doc: "the name of the connector"},
@@ -85,6 +91,9 @@ var common = []format.Option{
 	{Name: "property-version", Kind: format.Integer, Doc: "has no effect"},
 	{Name: "scan.parallelism", Kind: format.Integer, Doc: "how many readers the table has"},
 	{Name: "sink.parallelism", Kind: format.Integer, Doc: "how many writers the table has"},
+	{Name: LateRows, Kind: format.Enum, Default: "drop", Values: []string{"drop", "emit"}, Own: true,
+		Doc: "what windows do with rows that come behind the watermark: they drop them, or show their results again"},
+	{Name: AllowedLateness, Kind: format.Duration, Own: true, Doc: "for how long after its end a window takes such rows"},
 	{Name: IdleTimeout, Kind: format.Duration, Doc: "a split without rows for so long holds no watermark back; 0 is never"},
 	{Name: EmitStrategy, Kind: format.Enum, Default: "on-periodic", Values: []string{"on-event", "on-periodic"},
 		Doc: "on-event sends a watermark behind each row that raises it, on-periodic behind each batch, or by the clock where pipeline.auto-watermark-interval is set"},

@@ -199,7 +199,7 @@ func (p pruner) windowTVF(n *plan.WindowTVF, need columns, timed bool) (plan.Nod
 	in, at := p.node(n.Input, below, timed || n.Window.Kind == plan.Session)
 	out := &plan.WindowTVF{Input: in, Window: n.Window, Out: &types.Schema{Fields: append([]types.Field(nil), in.Schema().Fields...)}}
 	out.Window.Time, out.Window.Partition = at[n.Window.Time], moved(n.Window.Partition, at)
-	out.Taps = plan.MapTaps(n.Taps, func(c int) int { return at[c] })
+	out.Taps, out.Emit = plan.MapTaps(n.Taps, func(c int) int { return at[c] }), n.Emit
 	for i, f := range n.Out.Fields[width:] {
 		at[width+i] = len(out.Out.Fields)
 		out.Out.Fields = append(out.Out.Fields, f)

@@ -31,6 +31,7 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 		}
 	}
 	if tvf, is := from.Node.(*plan.WindowTVF); is && tvf.Window.Kind != plan.Session {
+		out.Emit = tvf.Emit
 		liftTaps(out, tvf)
 	}
 	return restoreOrder(out, a, place)
@@ -135,7 +136,7 @@ func (o *optimizer) absorb(w *plan.WindowAggregate, in plan.Node, tvf *plan.Wind
 		return false
 	}
 	w.Window.Time = below.Pass(tvf.Window.Time)
-	w.Taps = plan.MapTaps(tvf.Taps, below.Pass)
+	w.Taps, w.Emit = plan.MapTaps(tvf.Taps, below.Pass), tvf.Emit
 	w.Input = below
 	if expands {
 		w.Input = plan.NewExpand(below, moved(expand.Copies, place), expand.Sets)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
+	"github.com/millstream-io/millstream/internal/sql/connect"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 	"github.com/millstream-io/millstream/types"
 )
@@ -25,7 +26,11 @@ func (n *Node) keeps() []string {
 		}
 		return tableKeeps(l.Table, l.Options)
 	case *plan.WindowAggregate:
-		return append([]string{n.windowKeeps(&l.Window, l.Input, l.Attached), "keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
+		window := n.windowKeeps(&l.Window, l.Input, l.Attached)
+		if l.Emit != nil {
+			window += " with what was shown"
+		}
+		return append([]string{window, "keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
 	case *plan.WindowTVF:
 		return []string{n.windowKeeps(&l.Window, l.Input, false), "rows=" + l.Input.Schema().String()}
 	case *plan.Aggregate:
@@ -39,7 +44,8 @@ func (n *Node) keeps() []string {
 }
 
 // passing are options that say nothing of where in its input a source is, or what a sink has not published yet.
-var passing = []string{"format", "scan.parallelism", "sink.parallelism", "source.monitor-interval"}
+var passing = []string{"format", "scan.parallelism", "sink.parallelism", "source.monitor-interval",
+	connect.LateRows, connect.AllowedLateness}
 
 // tableKeeps are the connector and its options. Their values may be secret, so only hashes are kept.
 func tableKeeps(t *catalog.Table, override []catalog.Option) []string {

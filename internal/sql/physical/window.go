@@ -94,6 +94,9 @@ func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *No
 		Window: p.assigner(&n.Window), Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime,
 		Marked: n.Window.TimeType, Taps: lateTaps(n.Taps),
 	}
+	if e := n.Emit; e != nil {
+		c.Emit = &windowagg.Emit{Early: e.Early, Late: e.Late, Lateness: e.Lateness}
+	}
 	for _, w := range n.Props {
 		c.Props = append(c.Props, windowProps[w])
 	}

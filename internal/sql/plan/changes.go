@@ -41,8 +41,7 @@ func (c *Changes) infer(n Node, accepts func(*Sink) connector.Modes) connector.M
 	case *Aggregate:
 		return c.aggregate(n)
 	case *WindowAggregate:
-		c.windowAggregate(n)
-		return connector.InsertOnly
+		return c.windowAggregate(n)
 	case *Join:
 		return c.join(n)
 	case *Over:
@@ -82,10 +81,20 @@ func (c *Changes) aggregate(n *Aggregate) connector.Modes {
 	return connector.Modes{Update: true, Before: true, Delete: c.modes[n.Input].Delete}
 }
 
-func (c *Changes) windowAggregate(n *WindowAggregate) {
-	if !c.Updating(n.Input) {
-		return
+// windowAggregate: the result of a window that is shown once has only new rows.
+func (c *Changes) windowAggregate(n *WindowAggregate) connector.Modes {
+	updating := c.Updating(n.Input)
+	if updating {
+		c.retracts(n)
 	}
+	if n.Emit == nil {
+		return connector.InsertOnly
+	}
+	return connector.Modes{Update: true, Before: true, Delete: updating}
+}
+
+// retracts checks that the aggregates can take rows back.
+func (c *Changes) retracts(n *WindowAggregate) {
 	for _, a := range n.Aggs {
 		if b, err := a.Def.Bind(a.Call); err == nil && !b.Retractable {
 			c.Missing.Errorf(n.Pos, "%s over an input that takes rows back is not supported yet", a.Def.Name)
@@ -169,6 +178,8 @@ func (c *Changes) cause(n Node) string {
 			return "DISTINCT"
 		}
 		return "GROUP BY"
+	case *WindowAggregate:
+		return "windows that show their results early, or again for late rows (" + n.Emit.String() + ")"
 	}
 	return n.Line()
 }

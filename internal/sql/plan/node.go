@@ -36,6 +36,8 @@ type Scan struct {
 	Options []catalog.Option
 	// Modes are the kinds of change that the source sends.
 	Modes connector.Modes
+	// Lateness is how long after their end windows take the table's rows, in ms.
+	Lateness int64
 	// Pos is where the query names the table.
 	Pos diag.Pos
 }
@@ -112,6 +114,8 @@ type WindowTVF struct {
 	Out    *types.Schema
 	// Taps want the rows that are late for the windows.
 	Taps []Tap
+	// Emit is nil where a window shows its results at its end alone.
+	Emit *Emit
 }
 
 // Agg is a call of an aggregate function over columns of the input.
@@ -154,7 +158,7 @@ func (p WindowProp) String() string {
 }
 
 // WindowAggregate groups rows by window and columns. Its rows are the keys, then the results, then the window's columns. A
-// window's rows come out once, when the watermark has passed its end.
+// window's rows come out when the watermark has passed its end; with Emit also before that, or again after it.
 type WindowAggregate struct {
 	Input  Node
 	Window Window
@@ -166,6 +170,8 @@ type WindowAggregate struct {
 	Attached bool
 	// Taps want the rows that are late.
 	Taps []Tap
+	// Emit is nil where a window's rows come out once.
+	Emit *Emit
 	// Pos is where the query asks for it.
 	Pos diag.Pos
 }
@@ -460,8 +466,12 @@ func (n *WindowAggregate) Line() string {
 	if n.Attached {
 		window = n.Window.line("end", n.Input.Schema())
 	}
-	return fmt.Sprintf("WindowAggregate(window=[%s], %s, emit=[%s])", window,
-		GroupList(n.Keys, n.Aggs, n.Input.Schema()), strings.Join(props, ", "))
+	fire := ""
+	if n.Emit != nil {
+		fire = fmt.Sprintf(", fire=[%s]", n.Emit)
+	}
+	return fmt.Sprintf("WindowAggregate(window=[%s], %s, emit=[%s]%s)", window,
+		GroupList(n.Keys, n.Aggs, n.Input.Schema()), strings.Join(props, ", "), fire)
 }
 
 // Line implements Node.
