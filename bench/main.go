@@ -10,6 +10,7 @@ import (
 )
 
 const usage = `bench compare [flags] [QUERY...]   run queries on Millstream and Flink in turn; print rates, ratio, and whether the answers agree
+bench latency [flags] [QUERY...]   run queries at half of their speed; print how long after a window's end its rows come
 bench generate [flags] --out FILE  write events as JSON lines or CSV
 bench COMMAND -h                   list a command's flags
 `
@@ -40,6 +41,8 @@ func run(args []string) error {
 	switch command, rest := args[0], args[1:]; command {
 	case "compare":
 		return compare(rest, os.Stdout, os.Stderr)
+	case "latency":
+		return latency(rest, os.Stdout, os.Stderr)
 	case "generate":
 		return generate(rest, os.Stdout, os.Stderr)
 	case "help", "-h", "--help":

@@ -23,8 +23,11 @@ has ended, it prints one line on the standard output:
 
 A row is hashed as text, its cells joined by bars: NULL as \N, times as numbers, with a backslash before | and \ in strings.`,
 	Options: []format.Option{
-		{Name: "mode", Kind: format.Enum, Values: []string{modeHash, modeCount, modePrint}, Default: modeHash, Own: true,
-			Doc: "hash counts and hashes; count only counts, and its sum is -; print also prints each row's text"},
+		{Name: "mode", Kind: format.Enum, Values: []string{modeHash, modeCount, modePrint, modeLatency}, Default: modeHash, Own: true,
+			Doc: "hash counts and hashes; count only counts, and its sum is -; print also prints each row's text; latency counts, and adds to " +
+				"the line by how many ms the rows came later than the time that they show (percentiles), as in p99=1.250"},
+		{Name: "time", Kind: format.Text, Own: true,
+			Doc: "the TIMESTAMP(3) or TIMESTAMP_LTZ(3) column, in UTC, that mode latency compares with the clock"},
 		{Name: "key", Kind: format.Text, Own: true,
 			Doc: "BIGINT columns, with commas between: +I and +U replace the last row of their key, -U and -D remove it, " +
 				"and net and sum are those of the rows that are left"},
@@ -38,6 +41,8 @@ const (
 	modeHash  = "hash"
 	modeCount = "count"
 	modePrint = "print"
+	// modeLatency is modeCount with the delays of rows.
+	modeLatency = "latency"
 )
 
 // sink is a table whose rows are summed up.
@@ -46,6 +51,8 @@ type sink struct {
 	cells []cell
 	keys  []int // columns; empty if there is no key
 	mode  string
+	// timeColumn is the column that mode latency compares with the clock.
+	timeColumn int
 
 	mu       sync.Mutex
 	out      io.Writer      // writers take turns
@@ -71,7 +78,18 @@ func newSink(t *connector.Table) (connector.Sink, error) {
 		}
 		s.keys = append(s.keys, i)
 	}
+	if s.mode == modeLatency {
+		name := t.Options.Text("time")
+		if s.timeColumn = t.Physical.Index(name); s.timeColumn < 0 || !showsInstant(t.Physical.Fields[s.timeColumn].Type) {
+			return nil, fmt.Errorf("'mode' = 'latency' needs 'time', the name of a TIMESTAMP(3) or TIMESTAMP_LTZ(3) column, and %q is none", name)
+		}
+	}
 	return s, nil
+}
+
+// showsInstant reports whether values are ms since 1970.
+func showsInstant(t types.Type) bool {
+	return (t.Kind == types.Timestamp || t.Kind == types.TimestampLTZ) && t.Phys() == types.PhysI64
 }
 
 // Accepts implements connector.Sink.
@@ -83,7 +101,7 @@ func (s *sink) Open(ctx *connector.WriterContext, restored [][]byte) (connector.
 	delete(s.finished, ctx.Subtask) // a restarted job ends anew
 	s.mu.Unlock()
 	w := &writer{sink: s, subtask: ctx.Subtask, parallelism: ctx.Parallelism}
-	if len(s.keys) > 0 && s.mode != modeCount {
+	if len(s.keys) > 0 && s.hashes() {
 		w.last = map[string]uint64{}
 	}
 	for _, state := range restored {
@@ -107,13 +125,19 @@ func (s *sink) finish(subtask, parallelism int, t totals) error {
 		all.add(t)
 	}
 	sum := "-"
-	if s.mode != modeCount {
+	switch {
+	case s.hashes():
 		sum = fmt.Sprintf("%016x", all.sum)
+	case s.mode == modeLatency:
+		sum += all.delays.String()
 	}
 	_, err := fmt.Fprintf(s.out, "checksum %s +I=%d -U=%d +U=%d -D=%d net=%d sum=%s\n", s.table,
 		all.kinds[types.Insert], all.kinds[types.UpdateBefore], all.kinds[types.UpdateAfter], all.kinds[types.Delete], all.net, sum)
 	return s.writeError(err)
 }
+
+// hashes reports whether the rows are hashed.
+func (s *sink) hashes() bool { return s.mode == modeHash || s.mode == modePrint }
 
 func (s *sink) print(text []byte) error {
 	s.mu.Lock()
@@ -134,6 +158,8 @@ type totals struct {
 	kinds [4]int64 // rows by types.RowKind
 	net   int64
 	sum   uint64
+	// delays are those of mode latency; checkpoints do not have them.
+	delays delays
 }
 
 func (t *totals) add(o totals) {
@@ -142,4 +168,5 @@ func (t *totals) add(o totals) {
 	}
 	t.net += o.net
 	t.sum += o.sum
+	t.delays = append(t.delays, o.delays...)
 }

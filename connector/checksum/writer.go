@@ -29,8 +29,11 @@ type writer struct {
 
 // Write implements connector.Writer.
 func (w *writer) Write(b *batch.Batch) error {
-	if w.sink.mode == modeCount {
+	if !w.sink.hashes() {
 		w.count(b)
+		if w.sink.mode == modeLatency {
+			w.latency(b)
+		}
 		return nil
 	}
 	w.view.set(w.sink.cells, b)

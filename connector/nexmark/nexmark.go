@@ -39,6 +39,8 @@ fields. A table may leave out columns and fields.`,
 			Doc: "make all rows before the first is read, and keep them in memory; for measurements"},
 		{Name: "pace", Kind: format.Integer, Default: "0", Own: true,
 			Doc: "rows per second of real time; 0 is as fast as possible"},
+		{Name: "live", Kind: format.Bool, Default: "false", Own: true,
+			Doc: "rows come at the time that they carry: 'rate' of them in a second, the first at 'base-ms', or as soon as can be"},
 		{Name: "batch", Kind: format.Integer, Default: "1", Own: true,
 			Doc: "rows per batch at most; 1 leaves that to the engine"},
 		{Name: "parallelism", Kind: format.Integer, Own: true,
@@ -57,6 +59,7 @@ type source struct {
 	columns []column
 	splits  int64
 	pace    int64
+	live    bool
 	batch   int
 	preload bool
 }
@@ -71,6 +74,7 @@ func newSource(t *connector.Table) (connector.Source, error) {
 		},
 		splits:  int64(t.Parallelism),
 		pace:    o.Int("pace"),
+		live:    o.Bool("live"),
 		batch:   math.MaxInt,
 		preload: o.Bool("preload"),
 	}
@@ -145,7 +149,11 @@ func (s *source) Open(ctx *connector.ReaderContext, split connector.Split, posit
 		source: s, split: gen.Split{Index: int64(index), Of: int64(of)}, next: int64(next), block: g.NewBlock(), sizes: textSizes{},
 	}
 	r.end = max(r.split.Len(s.params.Events), r.next) // a restored table may have fewer events than it had
-	if s.pace > 0 {
+	switch {
+	case s.live:
+		r.pacer = newPacer(ctx, s.params.Rate, r.split, 0)
+		r.pacer.start = s.params.Base
+	case s.pace > 0:
 		r.pacer = newPacer(ctx, s.pace, r.split, r.next)
 	}
 	if s.preload {
