@@ -1,6 +1,7 @@
 package physical
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/millstream-io/millstream/connector"
@@ -113,4 +114,43 @@ func (p *planner) sortNodes() {
 		}
 	}
 	p.out.nodes = sorted
+}
+
+// LateRows says, one line for each operator for which rows can come too late, against which watermark that is, and what becomes
+// of such rows.
+func (p *Plan) LateRows() []string {
+	var out []string
+	for _, n := range p.nodes {
+		if s := n.lateRows(); s != "" {
+			out = append(out, n.ID+": "+s)
+		}
+	}
+	return out
+}
+
+// lateRows is empty for an operator that drops no rows: one without event time, or whose windows are over the results of windows.
+func (n *Node) lateRows() string {
+	w := plan.DropsLate(n.logical)
+	if w == nil {
+		return ""
+	}
+	when := "the end of their window"
+	switch {
+	case w.Kind == plan.Hop || w.Kind == plan.Cumulate:
+		when = "the end of their last window"
+	case w.Kind == plan.Session:
+		when = "the end of the session that they would begin"
+	}
+	until, then := "", "counted and dropped"
+	if a, is := n.logical.(*plan.WindowAggregate); is && a.Emit != nil && a.Emit.Lateness > 0 {
+		until = " by " + plan.Millis(a.Emit.Lateness) + ", until which the window shows its results again"
+	}
+	var selected []string
+	for _, t := range plan.TapsOf(n.logical) {
+		selected = append(selected, t.Tag)
+	}
+	if len(selected) > 0 {
+		then = "counted, and go to the side output " + strings.Join(selected, ", ")
+	}
+	return fmt.Sprintf("rows are late once the watermark [%s] has passed %s%s; they are %s", strings.Join(plan.Marks(n.logical), "; "), when, until, then)
 }

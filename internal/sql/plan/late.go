@@ -90,6 +90,79 @@ func TimeOfWindow(n Node, col int) bool {
 	return false
 }
 
+// DropsLate returns the window of a node that drops late rows; nil if it drops none.
+func DropsLate(n Node) *Window {
+	var w *Window
+	switch n := n.(type) {
+	case *WindowAggregate:
+		if n.Attached && n.Window.Kind == Session {
+			return nil // a session gives its rows before they are late
+		}
+		w = &n.Window
+	case *WindowTVF:
+		if n.Window.Kind != Session {
+			return nil
+		}
+		w = &n.Window
+	case *Join:
+		windows := n.Windows()
+		if windows == nil {
+			return nil
+		}
+		w = windows.Window
+	default:
+		return nil
+	}
+	if w.TimeType.Attr != types.Rowtime || !marked(n) {
+		return nil
+	}
+	return w
+}
+
+// marked reports whether time comes to a node from a table, and not from a window further down, whose results are never late.
+func marked(n Node) bool {
+	for _, in := range n.Inputs() {
+		switch in := in.(type) {
+		case *Watermark:
+			return true
+		case *Aggregate, *WindowAggregate:
+		case *WindowTVF:
+			if in.Window.Kind != Session && marked(in) {
+				return true
+			}
+		default:
+			if marked(in) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Marks prints the watermarks by which a node's time goes.
+func Marks(n Node) []string {
+	var out []string
+	Walk(n, func(n Node) {
+		m, is := n.(*Watermark)
+		if !is {
+			return
+		}
+		text := "SOURCE_WATERMARK()"
+		if m.Expr != nil {
+			text = m.Expr.String()
+		}
+		Walk(m.Input, func(in Node) {
+			if s, is := in.(*Scan); is {
+				text += " of " + s.Table.Path.Name
+			}
+		})
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	})
+	return out
+}
+
 // Late are the rows of a table or view that came too late for a window: in any operator of the job that has a tap of that tag.
 type Late struct {
 	// Of is the name of the table or view.

@@ -87,6 +87,10 @@ func (st *stages) text(modes bool) string {
 	if g, err := st.physical.Graph(); err == nil {
 		b.WriteString(g.String())
 	}
+	if lines := st.physical.LateRows(); len(lines) > 0 {
+		section("Late Rows")
+		b.WriteString(strings.Join(lines, "\n") + "\n")
+	}
 	return b.String()
 }
 
