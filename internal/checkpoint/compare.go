@@ -2,10 +2,13 @@ package checkpoint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/millstream-io/millstream/internal/graph"
+	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/types"
 )
 
 // Fate is what becomes of the state of an operator when the query changes.
@@ -14,6 +17,8 @@ type Fate uint8
 const (
 	// Kept: the operator goes on with what it has.
 	Kept Fate = iota
+	// Migrated: it goes on with rows that are changed, without a loss.
+	Migrated
 	// Rebuilt: the operator begins without state, since it is new.
 	Rebuilt
 	// Lost: the query has no use for the state.
@@ -21,7 +26,7 @@ const (
 )
 
 // String returns the word that is printed.
-func (f Fate) String() string { return [...]string{"kept", "rebuilt", "lost"}[f] }
+func (f Fate) String() string { return [...]string{"kept", "migrated", "rebuilt", "lost"}[f] }
 
 // Change is what becomes of one operator.
 type Change struct {
@@ -30,7 +35,7 @@ type Change struct {
 	Node, Name string
 	// What is the state: tables, positions, output.
 	What string
-	// Why is set for what is lost.
+	// Why is set for what is lost, and what is changed in what is migrated.
 	Why string
 }
 
@@ -41,6 +46,8 @@ type Held struct {
 	What string
 	// Keeps is that of graph.Node.
 	Keeps []string
+	// Tables are the declarations of its tables.
+	Tables []state.TableInfo
 }
 
 // Held returns the operators whose state the checkpoint has.
@@ -48,7 +55,7 @@ func (m *Manifest) Held() []Held {
 	var out []Held
 	for i := range m.Nodes {
 		if n := &m.Nodes[i]; n.HasState() {
-			out = append(out, Held{ID: n.ID, Name: n.Name, What: n.what(), Keeps: n.Keeps})
+			out = append(out, Held{ID: n.ID, Name: n.Name, What: n.what(), Keeps: n.Keeps, Tables: n.tables()})
 		}
 	}
 	return out
@@ -81,7 +88,7 @@ func (n *Node) what() string {
 }
 
 // PlanHeld returns what the nodes of a graph keep when it runs.
-func PlanHeld(g *graph.Graph) []Held {
+func PlanHeld(g *graph.Graph) ([]Held, error) {
 	var out []Held
 	for _, n := range g.Nodes {
 		if len(n.Keeps) == 0 {
@@ -94,13 +101,20 @@ func PlanHeld(g *graph.Graph) []Held {
 		case n.Sink != nil:
 			h.What = "output that is not published yet"
 		}
+		specs, err := Tables(n)
+		if err != nil {
+			return nil, err
+		}
+		for i, s := range specs {
+			h.Tables = append(h.Tables, s.Info(uint16(i+1)))
+		}
 		out = append(out, h)
 	}
-	return out
+	return out, nil
 }
 
 // Compare tells what becomes of state when another graph goes on with it.
-func Compare(old []Held, g *graph.Graph) []Change {
+func Compare(old []Held, g *graph.Graph) ([]Change, error) {
 	var out []Change
 	known := map[string]bool{}
 	for _, h := range old {
@@ -109,21 +123,50 @@ func Compare(old []Held, g *graph.Graph) []Change {
 		i := slices.IndexFunc(g.Nodes, func(n *graph.Node) bool { return n.ID == h.ID })
 		if i < 0 {
 			c.Fate, c.Why = Lost, "the query does not have it any more"
-		} else if why := differs(h.Keeps, g.Nodes[i].Keeps); why != "" {
-			c.Fate, c.Why = Lost, why
+		} else if err := c.compare(&h, g.Nodes[i]); err != nil {
+			return nil, err
 		}
 		out = append(out, c)
 	}
-	for _, h := range PlanHeld(g) {
+	held, err := PlanHeld(g)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range held {
 		if !known[h.ID] {
 			out = append(out, Change{Fate: Rebuilt, Node: h.ID, Name: h.Name, What: h.What})
 		}
 	}
-	return out
+	return out, nil
+}
+
+// compare finds out what becomes of the state of one operator: first whether it
+// means the same, then whether its rows fit.
+func (c *Change) compare(h *Held, n *graph.Node) error {
+	if why := differs(h.Keeps, n.Keeps); why != "" {
+		c.Fate, c.Why = Lost, why
+		return nil
+	}
+	if len(h.Tables) == 0 || n.New == nil {
+		return nil
+	}
+	specs, err := Tables(n)
+	if err != nil {
+		return err
+	}
+	changes, why := migrate(h.Tables, specs)
+	switch {
+	case why != "":
+		c.Fate, c.Why = Lost, why
+	case len(changes) > 0:
+		c.Fate, c.Why = Migrated, strings.Join(changes, "; ")
+	}
+	return nil
 }
 
 // differs names the first thing that two operators do not have in common; empty
 // if the state of one means the same to the other, or nothing is known of it.
+// Columns may have become wider.
 func differs(old, now []string) string {
 	if len(old) == 0 || len(now) == 0 || slices.Equal(old, now) {
 		return ""
@@ -141,7 +184,7 @@ func differs(old, now []string) string {
 			return show(now[i]) + " is new"
 		case i >= len(now):
 			return show(old[i]) + " is gone"
-		case old[i] == now[i]:
+		case old[i] == now[i] || widened(old[i], now[i]):
 		case show(old[i]) == show(now[i]):
 			return show(old[i]) + " has another value"
 		default:
@@ -151,25 +194,87 @@ func differs(old, now []string) string {
 	return ""
 }
 
+// elementType is the type behind an element of what is kept: "k of events INT".
+// Others stand behind AS in the expression.
+var elementType = regexp.MustCompile(`( AS)? ((?:TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|STRING|BYTES|(?:DECIMAL|VARCHAR|VARBINARY)\([0-9, ]+\))(?: NOT NULL)?)(,|\)|$| FILTER )`)
+
+// typed are aggregate functions whose accumulators have types that say what is
+// in them; those of others hold encoded values.
+var typed = regexp.MustCompile(`^aggregate=(COUNT|SUM|AVG|MIN|MAX)\(`)
+
+// widened reports whether two things that are kept differ in nothing but columns
+// that have become wider.
+func widened(old, now string) bool {
+	if strings.HasPrefix(old, "aggregate=") && !typed.MatchString(old) {
+		return false
+	}
+	if !strings.HasPrefix(old, "aggregate=") && !strings.HasPrefix(old, "keys=") {
+		return false
+	}
+	before, beforeTypes := untyped(old)
+	after, afterTypes := untyped(now)
+	if before != after || len(beforeTypes) != len(afterTypes) {
+		return false
+	}
+	for i, name := range beforeTypes {
+		from, err := types.Parse(name)
+		if err != nil {
+			return false
+		}
+		to, err := types.Parse(afterTypes[i])
+		if err != nil || !state.Widens(from, to) {
+			return false
+		}
+	}
+	return true
+}
+
+// untyped takes the types of elements out of something that is kept. What stands
+// in quotes is left alone.
+func untyped(s string) (rest string, found []string) {
+	parts := strings.Split(s, "'")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = elementType.ReplaceAllStringFunc(parts[i], func(m string) string {
+			sub := elementType.FindStringSubmatch(m)
+			if sub[1] != "" {
+				return m
+			}
+			found = append(found, sub[2])
+			return " ?" + sub[3]
+		})
+	}
+	return strings.Join(parts, "'"), found
+}
+
 // Adapt returns the checkpoint as a graph can go on from it. If something would
 // be lost, that is refused unless allowed, and otherwise left out and returned.
-func (m *Manifest) Adapt(g *graph.Graph, allowed bool) (_ *Manifest, lost []Change, err error) {
-	for _, c := range Compare(m.Held(), g) {
+//
+// What is migrated is returned as well.
+func (m *Manifest) Adapt(g *graph.Graph, allowed bool) (_ *Manifest, changed []Change, err error) {
+	all, err := Compare(m.Held(), g)
+	if err != nil {
+		return nil, nil, err
+	}
+	var lost []Change
+	for _, c := range all {
 		if c.Fate == Lost {
 			lost = append(lost, c)
 		}
+		if c.Fate == Lost || c.Fate == Migrated {
+			changed = append(changed, c)
+		}
 	}
 	if len(lost) == 0 {
-		return m, nil, nil
+		return m, changed, nil
 	}
 	if !allowed {
-		return nil, lost, &RefusedError{Msg: lossText(m, lost)}
+		return nil, nil, &RefusedError{Msg: lossText(m, lost)}
 	}
 	out := *m
 	out.Nodes = slices.DeleteFunc(slices.Clone(m.Nodes), func(n Node) bool {
 		return slices.ContainsFunc(lost, func(c Change) bool { return c.Node == n.ID })
 	})
-	return &out, lost, nil
+	return &out, changed, nil
 }
 
 func lossText(m *Manifest, lost []Change) string {
@@ -182,7 +287,7 @@ func lossText(m *Manifest, lost []Change) string {
 	return b.String()
 }
 
-// String says in one line what is lost, of which operator, and why.
+// String says in one line what becomes of the state, of which operator, and why.
 func (c Change) String() string {
 	s := fmt.Sprintf("%s (%s): %s", c.Node, c.Name, c.What)
 	if c.Why != "" {

@@ -21,7 +21,7 @@ func newDiff(p *process) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD.sql NEW.sql",
 		Short: "tell what a changed script keeps of a job's state",
-		Long: "Tells for each operator that keeps something what becomes of its state when a job of the script OLD.sql goes on as NEW.sql: kept; rebuilt, where the " +
+		Long: "Tells for each operator that keeps something what becomes of its state when a job of the script OLD.sql goes on as NEW.sql: kept; migrated, where columns are new or have become wider; rebuilt, where the " +
 			"operator is new and begins empty; lost, where the new query has no use for it. Nothing is touched. If the data directory has a checkpoint of the job, that is " +
 			"what is looked at. The exit status is 3 if something would be lost: `millstream run` refuses that without --allow-loss.",
 		Args: exactly(2, "diff OLD.sql NEW.sql"),
@@ -90,7 +90,11 @@ func (p *process) jobs(file string, s *settings) ([]*job, error) {
 
 // diffJob prints what becomes of one job, and reports whether that is a loss.
 func (p *process) diffJob(before, after *job, s *settings) (lossy bool, err error) {
-	held, of := checkpoint.PlanHeld(before.graph), "the plan"
+	held, err := checkpoint.PlanHeld(before.graph)
+	if err != nil {
+		return false, err
+	}
+	of := "the plan"
 	src, err := checkpoint.Find(vfs.OS(), filepath.Join(s.dataDir(before), "checkpoints"), 0)
 	switch {
 	case err == nil:
@@ -105,7 +109,11 @@ func (p *process) diffJob(before, after *job, s *settings) (lossy bool, err erro
 	var buf bytes.Buffer
 	fmt.Fprintf(&buf, "job %s, by %s:\n", after.name, of)
 	w := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
-	for _, c := range checkpoint.Compare(held, after.graph) {
+	changes, err := checkpoint.Compare(held, after.graph)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range changes {
 		lossy = lossy || c.Fate == checkpoint.Lost
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", c.Fate, c.Node, c.Name, strings.TrimSuffix(c.What+"; "+c.Why, "; "))
 	}

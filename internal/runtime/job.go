@@ -127,12 +127,16 @@ func (b *builder) check() error {
 		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s was drained with checkpoint %d: its windows were closed as if the input had ended, so it cannot go on; "+
 			"begin from an earlier savepoint, or start anew with --fresh", b.from.Job, b.from.ID)}
 	}
-	from, lost, err := b.from.Adapt(b.job.graph, b.job.cfg.AllowLoss)
+	from, changed, err := b.from.Adapt(b.job.graph, b.job.cfg.AllowLoss)
 	if err != nil {
 		return err
 	}
-	for _, c := range lost {
-		b.job.cfg.Log(fmt.Sprintf("job %s: given up: %s", b.from.Job, c))
+	for _, c := range changed {
+		what := "migrated"
+		if c.Fate == checkpoint.Lost {
+			what = "given up"
+		}
+		b.job.cfg.Log(fmt.Sprintf("job %s: %s: %s", b.from.Job, what, c))
 	}
 	b.from = from
 	if b.from.Plan != b.job.graph.Fingerprint() {

@@ -132,6 +132,9 @@ func (db *DB) Table(spec Spec) (Table, error) {
 			}
 		}
 	}
+	if n := len(spec.Columns); n > 0 && n != len(spec.Key)+len(spec.Value) {
+		return nil, fmt.Errorf("%s: table %q has %d columns and names for %d", db.cfg.Name, spec.Name, len(spec.Key)+len(spec.Value), n)
+	}
 	if spec.TTL > 0 && db.cfg.Now == nil {
 		return nil, fmt.Errorf("%s: table %q has a time to live, and there is no clock", db.cfg.Name, spec.Name)
 	}

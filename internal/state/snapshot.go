@@ -49,6 +49,9 @@ func tableInfo(spec Spec, id uint16) TableInfo {
 	return TableInfo{ID: id, Name: spec.Name, Key: typeNames(spec.Key), Value: typeNames(spec.Value), Columns: spec.Columns, ByTask: spec.ByTask, TTL: spec.TTL > 0}
 }
 
+// Info is the declaration as snapshots have it, with a number.
+func (s Spec) Info(id uint16) TableInfo { return tableInfo(s, id) }
+
 func typeNames(list []types.Type) []string {
 	var out []string
 	for _, t := range list {

@@ -29,6 +29,7 @@ func New(schema *types.Schema, ttl int64) op.Operator { return &distinct{schema:
 func (d *distinct) Open(c *op.Context) (err error) {
 	d.table, err = c.State.Table(state.Spec{
 		Name: "rows", Key: d.schema.Types(), Value: []types.Type{types.Of(types.BigInt).NotNull()}, TTL: d.ttl,
+		Columns: append(d.schema.Names(), "copies"),
 	})
 	return err
 }

@@ -38,9 +38,12 @@ func (w *windowAgg) distinctSet(c *op.Context, a Agg) (*distinctSet, error) {
 		Key:   w.keyTypes(),
 		Value: []types.Type{types.Of(types.BigInt).NotNull()},
 	}
+	spec.Columns = w.keyNames()
 	for _, k := range a.Args {
 		spec.Key = append(spec.Key, w.In.Fields[k].Type)
+		spec.Columns = append(spec.Columns, w.In.Fields[k].Name)
 	}
+	spec.Columns = append(spec.Columns, "copies")
 	t, err := c.State.Table(spec)
 	if err != nil {
 		return nil, err

@@ -66,6 +66,9 @@ const (
 	sessionCols
 )
 
+// sessionNames are the names of these columns.
+var sessionNames = [sessionCols]string{"rows", "start", "end", "number", "stored", "older_end"}
+
 const (
 	// timersPerGap is the number of stretches of timers in a gap, olderPerGap that
 	// of older sessions, which rows that come late look through; but stretches in ms
@@ -98,10 +101,11 @@ func (s *sessions) Open(c *op.Context) error {
 		p.to = len(spec.Value)
 		s.aggs = append(s.aggs, p)
 	}
+	spec.Columns = s.columnNames(&spec, s.aggs, sessionNames[:]...)
 	if s.table, err = c.State.Table(spec); err != nil {
 		return err
 	}
-	if s.timers, err = c.State.Table(state.Spec{Name: "timers", Key: s.keyTypes()}); err != nil {
+	if s.timers, err = c.State.Table(state.Spec{Name: "timers", Key: s.keyTypes(), Columns: s.keyNames()}); err != nil {
 		return err
 	}
 	if s.Rows {
@@ -115,11 +119,13 @@ func (s *sessions) Open(c *op.Context) error {
 
 // openStored declares the table of rows that wait.
 func (s *sessions) openStored(c *op.Context) error {
-	spec := state.Spec{Name: "rows", Key: append(s.keyTypes(), types.Of(types.BigInt).NotNull())}
+	spec := state.Spec{Name: "rows", Key: append(s.keyTypes(), types.Of(types.BigInt).NotNull()), Columns: append(s.keyNames(), "number"), ByName: true}
 	for _, f := range s.In.Fields {
 		spec.Value = append(spec.Value, f.Type)
+		spec.Columns = append(spec.Columns, f.Name)
 	}
 	spec.Value = append(spec.Value, types.Of(types.TinyInt).NotNull()) // the kind of the row
+	spec.Columns = append(spec.Columns, "kind of the row")
 	var err error
 	s.stored, err = c.State.Table(spec)
 	return err

@@ -81,6 +81,7 @@ func openSliding(w *windowAgg, c *op.Context, slices *state.Spec) (*sliding, err
 	}
 	s.front.finish(&spec, slices)
 	var err error
+	spec.Columns = w.columnNames(&spec, s.inRun, "refs", "shown", "count")
 	s.run, err = c.State.Table(spec)
 	return s, err
 }

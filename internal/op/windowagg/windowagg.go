@@ -8,6 +8,8 @@
 package windowagg
 
 import (
+	"fmt"
+
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/op"
@@ -130,6 +132,35 @@ func (c *Config) keyTypes() []types.Type {
 	return out
 }
 
+// columnNames are names for the columns of a table with the keys and with the
+// accumulators of the aggregates, which are called as their results are. first
+// are the names of the first values.
+func (w *windowAgg) columnNames(spec *state.Spec, aggs []placed, first ...string) []string {
+	out := append(w.keyNames(), first...)
+	for i := len(first); i < len(spec.Value); i++ {
+		out = append(out, fmt.Sprintf("state%d", i+1))
+	}
+	for i, p := range aggs {
+		name := w.Out.Fields[len(w.Keys)+i].Name
+		for at := p.from; at < p.to; at++ {
+			out[len(w.Keys)+at] = name
+			if at > p.from {
+				out[len(w.Keys)+at] = fmt.Sprintf("%s_%d", name, at-p.from+1)
+			}
+		}
+	}
+	return out
+}
+
+// keyNames are the names of the key columns.
+func (c *Config) keyNames() []string {
+	var out []string
+	for _, k := range c.Keys {
+		out = append(out, c.In.Fields[k].Name)
+	}
+	return out
+}
+
 // Open implements op.Opener.
 func (w *windowAgg) Open(c *op.Context) error {
 	w.ctx, w.late = c, w.newLate(c)
@@ -165,6 +196,7 @@ func (w *windowAgg) Open(c *op.Context) error {
 	if w.mergeable() {
 		spec.Merge = w.mergeRows
 	}
+	spec.Columns = w.columnNames(&spec, w.aggs)
 	if w.table, err = c.State.Table(spec); err != nil || !w.Proctime {
 		return err
 	}
