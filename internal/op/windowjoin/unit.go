@@ -289,18 +289,9 @@ func (f *firing) emit(out op.Output, l, r []int32) {
 
 // column returns a column of a side for rows of its block.
 func (f *firing) column(in, c int, rows []int32) batch.Vector {
-	ms := f.end
-	switch f.In[in].Sources[c] {
-	case Row:
+	side := &f.In[in]
+	if side.Sources[c] == window.Row {
 		return batch.Take(f.unit.blocks[in].cols[c], rows)
-	case Start:
-		ms = f.Window.Start(f.end)
-	case Time:
-		ms = f.Window.Due(f.end)
 	}
-	all := make([]int64, len(rows))
-	for i := range all {
-		all[i] = ms
-	}
-	return window.TimeVector(f.In[in].Schema.Fields[c].Type, all)
+	return f.Window.Column(side.Schema.Fields[c].Type, side.Sources[c], f.end, len(rows))
 }

@@ -15,17 +15,6 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// Source says where a column of a side is kept, or what it tells of the window.
-type Source uint8
-
-// The sources: a column of the row, or what the window's end tells.
-const (
-	Row Source = iota
-	Start
-	End
-	Time
-)
-
 // Key is a pair of columns that must be equal.
 type Key struct {
 	L, R int
@@ -40,7 +29,7 @@ type Side struct {
 	// End is the position of the column of the window's end.
 	End int
 	// Sources has the source of each column.
-	Sources []Source
+	Sources []window.Source
 	// Keep is set where a row counts though it has no partner.
 	Keep bool
 	Taps []window.LateTap
@@ -97,7 +86,7 @@ type join struct {
 // side is what is known of one input.
 type side struct {
 	*Side
-	late *window.Late
+	inTime window.Attached
 	// table has the rows, by key and number. It is nil for a right side of which
 	// only the number of rows counts.
 	table state.Table
@@ -119,7 +108,8 @@ func (j *join) Open(c *op.Context) error {
 	for i := range j.sides {
 		s := &j.sides[i]
 		s.Side = &j.In[i]
-		s.late = window.NewLate(c, s.Schema, j.Marked, j.Window.Zone, s.Taps)
+		late := window.NewLate(c, s.Schema, j.Marked, j.Window.Zone, s.Taps)
+		s.inTime = window.Attached{Assigner: &j.Window, End: s.End, Late: late}
 		for _, k := range j.Keys {
 			s.keys = append(s.keys, [...]int{k.L, k.R}[i])
 		}
@@ -156,7 +146,7 @@ func (s *side) arrange() {
 				s.place[c] = i
 			}
 		}
-		if s.place[c] < 0 && s.Sources[c] == Row {
+		if s.place[c] < 0 && s.Sources[c] == window.Row {
 			s.place[c] = len(s.keys) + len(s.values)
 			s.values = append(s.values, c)
 		}
@@ -177,8 +167,8 @@ func (j *join) keyTypes() []types.Type {
 // OnBatch implements op.Operator.
 func (j *join) OnBatch(in int, b *batch.Batch, out op.Output) error {
 	s := &j.sides[in]
-	rows, ends := j.inTime(s, b)
-	s.late.Flush(b, j.wm, out)
+	rows, ends := s.inTime.InTime(b, j.wm, j.needed(s, b))
+	s.inTime.Late.Flush(b, j.wm, out)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -199,38 +189,19 @@ func (j *join) OnBatch(in int, b *batch.Batch, out op.Output) error {
 	})
 }
 
-// inTime returns the positions of the rows that count, and their windows.
-func (j *join) inTime(s *side, b *batch.Batch) (rows []int32, ends []int64) {
-	n := b.Rows()
-	rows, ends = make([]int32, 0, n), make([]int64, 0, n)
-	times := window.Times(b.Cols[s.End])
-	var strict []batch.Bitmap
+// needed are the bitmaps of the keys without which a row has no part in the
+// result: NULL is equal to nothing.
+func (j *join) needed(s *side, b *batch.Batch) []batch.Bitmap {
+	if s.Keep {
+		return nil
+	}
+	var out []batch.Bitmap
 	for i, k := range s.keys {
-		if v := b.Cols[k].Validity(); v != nil && !j.Keys[i].NullSafe && !s.Keep {
-			strict = append(strict, v)
+		if v := b.Cols[k].Validity(); v != nil && !j.Keys[i].NullSafe {
+			out = append(out, v)
 		}
 	}
-	var last int64
-	var late, known bool
-next:
-	for i := range n {
-		p := b.At(i)
-		for _, v := range strict {
-			if !v.Get(p) {
-				continue next
-			}
-		}
-		end := times[p]
-		if !known || end != last {
-			last, known, late = end, true, j.Window.Due(end) <= j.wm
-		}
-		if late {
-			s.late.Add(int32(p), j.Window.Start(end), end, j.Window.Due(end))
-			continue
-		}
-		rows, ends = append(rows, int32(p)), append(ends, end)
-	}
-	return rows, ends
+	return out
 }
 
 // store keeps the rows of a window.

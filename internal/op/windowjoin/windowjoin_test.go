@@ -20,7 +20,7 @@ var schema = types.NewSchema(
 
 // config joins two sides by key, in windows of 10 s.
 func config(change func(*Config)) Config {
-	side := Side{Schema: schema, End: 3, Sources: []Source{Row, Row, Start, End}}
+	side := Side{Schema: schema, End: 3, Sources: []window.Source{window.Row, window.Row, window.Start, window.End}}
 	c := Config{In: [2]Side{side, side}, Keys: []Key{{}}, Marked: ts, Window: window.Assigner{Size: 10_000}, Out: &types.Schema{}}
 	change(&c)
 	for i, s := range c.In {
@@ -100,7 +100,7 @@ func (o *twoInputs) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 // row has some four partners.
 func BenchmarkJoin(b *testing.B) {
 	in := types.NewSchema(types.Field{Name: "k", Type: types.Of(types.BigInt)}, types.Field{Name: "window_end", Type: ts})
-	side := Side{Schema: in, End: 1, Sources: []Source{Row, End}}
+	side := Side{Schema: in, End: 1, Sources: []window.Source{window.Row, window.End}}
 	out := &types.Schema{Fields: append(in.Fields[:2:2], in.Fields...)}
 	c := Config{In: [2]Side{side, side}, Keys: []Key{{}}, Marked: ts, Window: window.Assigner{Size: 8192}, Out: out}
 	optest.Bench(b, in, &twoInputs{join: newJoin(c, blockRows)})

@@ -68,7 +68,7 @@ func (b *Binder) differentNames(l, r *relation, pos diag.Pos) bool {
 		for _, o := range l.parts() {
 			if len(t.names) > 0 && slices.Equal(t.names, o.names) {
 				name := t.names[len(t.names)-1]
-				b.errorf(pos, "two tables of the join are called %s", name).WithHint("give one another name: %s AS x", name)
+				b.errorf(pos, "two tables of the join are called %s", name).WithHint("give one of them another name with AS")
 				return false
 			}
 		}

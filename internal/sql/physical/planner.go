@@ -239,6 +239,8 @@ func (p *planner) lower(n plan.Node, path string) *Node {
 		return p.lowerExpand(n, path)
 	case *plan.Join:
 		return p.lowerJoin(n, path)
+	case *plan.Rank:
+		return p.lowerRank(n, path)
 	}
 	p.errs.Errorf(diag.Pos{}, "no operator computes %s", n.Line())
 	return nil

@@ -4,6 +4,7 @@ import (
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/op/windowjoin"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 )
@@ -53,11 +54,11 @@ func (p *planner) lowerJoin(n *plan.Join, path string) *Node {
 
 // windowSources tells which columns follow from the window of a row, whose end is a column, so that they need not be kept. The
 // start of a session does not.
-func windowSources(n plan.Node, end int) []windowjoin.Source {
-	sources := map[plan.WindowProp]windowjoin.Source{
-		plan.WindowStart: windowjoin.Start, plan.WindowEnd: windowjoin.End, plan.WindowTime: windowjoin.Time,
+func windowSources(n plan.Node, end int) []window.Source {
+	sources := map[plan.WindowProp]window.Source{
+		plan.WindowStart: window.Start, plan.WindowEnd: window.End, plan.WindowTime: window.Mark,
 	}
-	out := make([]windowjoin.Source, len(n.Schema().Fields))
+	out := make([]window.Source, len(n.Schema().Fields))
 	own, _, _ := plan.WindowColumn(n, end)
 	for c := range out {
 		if w, p, ok := plan.WindowColumn(n, c); ok && w == own && !(p == plan.WindowStart && w.Window.Kind == plan.Session) {

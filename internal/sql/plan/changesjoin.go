@@ -42,9 +42,6 @@ func (c *Changes) rank(n *Rank) connector.Modes {
 	case c.Updating(n.Input):
 		c.onlyNew(n.Pos, n.Input, "the ranking of a window's rows")
 	}
-	if w != nil {
-		c.Missing.Errorf(n.Pos, "%s over a window is not supported yet", n.Func)
-	}
 	return connector.InsertOnly
 }
 

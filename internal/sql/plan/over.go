@@ -83,6 +83,17 @@ func (n *Rank) Window() *Window {
 	return w.Window
 }
 
+// WindowEnd returns the column of the partition that is the window's end, or -1.
+func (n *Rank) WindowEnd() int {
+	w, _ := windowOf(n.Input, n.Partition)
+	for _, c := range n.Partition {
+		if of, p, ok := WindowColumn(n.Input, c); ok && of == w && p == WindowEnd {
+			return c
+		}
+	}
+	return -1
+}
+
 // Deduplicates reports whether the first or the last row of each partition is kept, by a time attribute.
 func (n *Rank) Deduplicates() bool {
 	return n.Func == RowNumber && n.From == 1 && n.To == 1 && len(n.Order) == 1 && TimeAttr(n.Input, n.Order[0].Col) != types.NoTime
