@@ -74,6 +74,9 @@ type Env struct {
 	// Now is the statement's clock: CURRENT_TIMESTAMP and its kin in a bounded
 	// query, and the source of processing time otherwise. Never nil.
 	Now func() time.Time
+	// Watermark is that of the operator that evaluates, as it sees it; the
+	// smallest integer before the first one. Nil where there is none.
+	Watermark func() int64
 	// Database is the name of the current database.
 	Database string
 	// LegacyCast is table.exec.legacy-cast-behaviour.

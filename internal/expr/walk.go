@@ -87,6 +87,28 @@ func Place(e Expr, pos diag.Pos) {
 	})
 }
 
+// PlaceOf returns where an expression stands in the script, or the first of its
+// operands of which that is known.
+func PlaceOf(e Expr) (pos diag.Pos) {
+	Walk(e, func(x Expr) bool {
+		if !pos.Known() {
+			pos = placeOf(x)
+		}
+		return !pos.Known()
+	})
+	return pos
+}
+
+// Calls reports whether e calls a function of that name.
+func Calls(e Expr, name string) (found bool) {
+	Walk(e, func(x Expr) bool {
+		c, is := x.(*Call)
+		found = found || is && c.Def.Name == name
+		return !found
+	})
+	return found
+}
+
 // placeOf returns where a call or a cast stands, if that is known.
 func placeOf(e Expr) diag.Pos {
 	switch x := e.(type) {

@@ -92,12 +92,12 @@ type EndHandler interface {
 	OnEnd(in int, out Output) error
 }
 
-// Waiter is implemented by operators that hold rows back until event time has
-// come so far. It is called between events, and must not be slow.
+// Waiter is implemented by operators that hold results back until event time
+// has come so far. It is called between events, and must not be slow.
 type Waiter interface {
-	// Due returns the least watermark at which something would come out, and the
-	// one at which nothing would be held back any more; false if nothing is now.
-	Due() (next, last int64, ok bool)
+	// NextDue returns a watermark at which the next results come, at the latest;
+	// false if nothing waits. It moves on as watermarks come.
+	NextDue() (wm int64, ok bool)
 }
 
 // Closer frees what the operator holds.

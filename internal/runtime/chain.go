@@ -168,11 +168,11 @@ func (c *chain) fail(s *stage, err error) {
 // handle calls the operator. Unless that leaves the event half done, the event
 // goes on to the next stage.
 func (s *stage) handle(ev event) {
-	if ev.kind == evFlush && s.closeAll() {
-		s.chain.deliver(s.index, ev)
+	c := s.chain
+	if ev.kind == evFlush && !s.closeAll() {
+		s.waiting = append(s.waiting, ev)
 		return
 	}
-	c := s.chain
 	c.cur = s
 	s.saidFull = false
 	if err := s.call(&ev); err != nil {
@@ -187,18 +187,18 @@ func (s *stage) handle(ev event) {
 	s.pass(ev)
 }
 
-// closeAll brings the operator's time to where it holds nothing back any more,
-// and reports whether it was not there yet. Its rows are on their way then, and
-// the flush has to go behind them.
+// closeAll brings the operator's time on until it holds nothing back. It returns
+// false if that is half done because the output was full.
 func (s *stage) closeAll() bool {
-	if s.waiter == nil {
-		return false
+	for s.waiter != nil && s.chain.err == nil {
+		next, ok := s.waiter.NextDue()
+		if !ok || next <= s.in {
+			break
+		}
+		if s.handle(event{kind: evWatermark, n: next}); s.half {
+			return false
+		}
 	}
-	_, last, ok := s.waiter.Due()
-	if !ok || last <= s.in {
-		return false
-	}
-	s.handle(event{kind: evWatermark, n: last})
 	return true
 }
 

@@ -40,4 +40,18 @@ func TestCalc(t *testing.T) {
 	optest.Run(t, "calc", optest.Case{In: []*types.Schema{schema}, New: func() op.Operator { return calc.New(config) }})
 }
 
+// TestTime projects the watermark that the operator has seen: 0 before the first.
+func TestTime(t *testing.T) {
+	optest.Run(t, "time", optest.Case{In: []*types.Schema{schema}, New: func() op.Operator {
+		time := calc.NewTime()
+		return calc.New(calc.Config{Out: schema, Time: time, Project: func(b *batch.Batch) ([]batch.Vector, error) {
+			out := batch.MakeFixed[int64](b.Cols[0].Type(), b.Size())
+			for i := range out.Values {
+				out.Values[i] = max(time.Watermark(), 0)
+			}
+			return []batch.Vector{out}, nil
+		}})
+	}})
+}
+
 func BenchmarkCalc(b *testing.B) { optest.Bench(b, schema, calc.New(config)) }

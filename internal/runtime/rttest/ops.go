@@ -92,13 +92,10 @@ func (t *Tally) OnWatermark(wm int64, out op.Output) (int64, error) {
 	return wm, nil
 }
 
-// Due implements op.Waiter.
-func (t *Tally) Due() (next, last int64, ok bool) {
-	ends, err := t.table.Namespaces(op.MaxWatermark)
-	if err != nil || len(ends) == 0 {
-		return 0, 0, false
-	}
-	return ends[0] - 1, ends[len(ends)-1] - 1, true
+// NextDue implements op.Waiter.
+func (t *Tally) NextDue() (wm int64, ok bool) {
+	end, ok, err := t.table.First()
+	return end - 1, ok && err == nil
 }
 
 func (t *Tally) fire(end int64, out op.Output) error {

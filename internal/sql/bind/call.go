@@ -51,6 +51,10 @@ func (b *Binder) call(s *scope, c *ast.Call) expr.Expr {
 	if !ok {
 		return nil
 	}
+	if name == fn.CurrentWatermark && len(args) == 1 && args[0].Type().Attr != types.Rowtime {
+		b.noEventTime(s, c, args[0])
+		return nil
+	}
 	return b.apply(c.Pos(), def, positions(c.Args), args, symbols)
 }
 

@@ -192,6 +192,9 @@ func withAttr(e expr.Expr, args ...expr.Expr) expr.Expr {
 	if c, is := e.(*expr.Call); is && c.Def.Name == "PROCTIME" {
 		return retyped(e, types.Proctime)
 	}
+	if c, is := e.(*expr.Call); is && c.Def.Name == fn.CurrentWatermark {
+		return e
+	}
 	if !t.IsTimestamp() || t.Attr != types.NoTime {
 		return e
 	}

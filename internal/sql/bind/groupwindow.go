@@ -49,9 +49,13 @@ func (b *Binder) groupWindow(s *scope, c *ast.Call, kind plan.WindowKind) (*grou
 		return nil, false
 	}
 	col, is := time.(*expr.Col)
-	if !is || plan.TimeAttr(s.rel.node, col.Index) == types.NoTime {
+	switch {
+	case !is:
 		b.errorf(c.Args[0].Pos(), "a window needs a time attribute, but %s is none", time).
 			WithHint("a table's event time is the column of its WATERMARK")
+		return nil, false
+	case plan.TimeAttr(s.rel.node, col.Index) == types.NoTime:
+		b.noTimeAttr(c.Args[0].Pos(), s.rel.node, col.Index)
 		return nil, false
 	}
 	w.Time, w.TimeType = col.Index, col.Type()

@@ -274,11 +274,8 @@ func (b *Binder) timeColumn(rel *relation, a ast.Expr) (int, bool) {
 		b.unknown(id.Pos(), id.Name, in.Names(), "unknown column %q in %s", id.Name, s.describe())
 		return 0, false
 	}
-	if t := in.Fields[col].Type; plan.TimeAttr(rel.node, col) == types.NoTime {
-		e := b.errorf(id.Pos(), "a window needs a time attribute, but column %q is %s", id.Name, article(t))
-		if t.IsTimestamp() {
-			e.Hint = "a table's event time is the column of its WATERMARK; computing with it, or grouping by it, makes an ordinary column of it"
-		}
+	if plan.TimeAttr(rel.node, col) == types.NoTime {
+		b.noTimeAttr(id.Pos(), rel.node, col)
 		return 0, false
 	}
 	return col, true

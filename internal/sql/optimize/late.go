@@ -9,7 +9,7 @@ func (o *optimizer) alone(n plan.Node) plan.Node {
 		return n
 	}
 	out := *l
-	out.Alone = Plan(l.Alone, o.env)
+	out.Alone = Plan(l.Alone, o.env, o.times)
 	return &out
 }
 

@@ -11,16 +11,20 @@ import (
 // rounds bounds how often the rules of a stage run over a plan: filters sink one node a round at the least.
 const rounds = 20
 
-// Plan returns an optimized plan.
-func Plan(n plan.Node, env *fn.Env) plan.Node {
-	o := &optimizer{env: env}
+// Plan returns an optimized plan. times keeps the watermarks of tables that nothing waits for, whose rows have to be looked at
+// all the same because the job's options say what happens to rows without event time.
+func Plan(n plan.Node, env *fn.Env, times bool) plan.Node {
+	o := &optimizer{env: env, times: times}
 	n = o.untilStable(n, o.foldConstants, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter, o.splitJoin, o.rank)
 	n = plan.Rewrite(n, o.windowAggregate)
 	n = o.prune(n)
 	return o.untilStable(n, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter)
 }
 
-type optimizer struct{ env *fn.Env }
+type optimizer struct {
+	env   *fn.Env
+	times bool
+}
 
 // rule rewrites a node whose inputs are rewritten already; it returns the node itself where it does not apply.
 type rule func(plan.Node) plan.Node

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 	"github.com/millstream-io/millstream/types"
@@ -8,7 +9,7 @@ import (
 
 // prune removes columns that nobody needs, down into the sources, and watermarks that no node above waits for.
 func (o *optimizer) prune(n plan.Node) plan.Node {
-	p := pruner{}
+	p := pruner{times: o.times}
 	n = plan.Rewrite(n, o.alone)
 	out, _ := p.node(n, all(n), false)
 	return out
@@ -37,7 +38,10 @@ func (c columns) addAll(cols []int) {
 	}
 }
 
-type pruner struct{}
+type pruner struct {
+	// times keeps watermarks that nothing waits for.
+	times bool
+}
 
 // node returns n with the needed columns at least, and where each old column stands now (needed ones have an entry). timed
 // tells that something above waits for watermarks.
@@ -136,7 +140,7 @@ func cheapest(s *types.Schema) int {
 }
 
 func (p pruner) watermark(n *plan.Watermark, need columns, timed bool) (plan.Node, map[int]int) {
-	if !timed {
+	if !timed && !p.times {
 		return p.node(n.Input, need, false)
 	}
 	wider := columns{n.Col: true}
@@ -161,7 +165,7 @@ func (p pruner) filter(n *plan.Filter, need columns, timed bool) (plan.Node, map
 		wider[c] = true
 	}
 	wider.addExpr(n.Cond)
-	in, at := p.node(n.Input, wider, timed)
+	in, at := p.node(n.Input, wider, timed || expr.Calls(n.Cond, fn.CurrentWatermark))
 	return &plan.Filter{Input: in, Cond: expr.Remap(n.Cond, func(i int) int { return at[i] })}, at
 }
 
@@ -170,6 +174,7 @@ func (p pruner) project(n *plan.Project, need columns, timed bool) (plan.Node, m
 	for i, e := range n.Exprs {
 		if need[i] {
 			below.addExpr(e)
+			timed = timed || expr.Calls(e, fn.CurrentWatermark)
 		}
 	}
 	in, inAt := p.node(n.Input, below, timed)

@@ -1,6 +1,8 @@
 package physical
 
 import (
+	"slices"
+
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/diag"
@@ -55,6 +57,12 @@ func (s *stage) volatile() bool {
 	return false
 }
 
+// timed reports whether the stage asks for the watermark.
+func (s *stage) timed() bool {
+	return s.cond != nil && expr.Calls(s.cond, fn.CurrentWatermark) ||
+		slices.ContainsFunc(s.exprs, func(e expr.Expr) bool { return expr.Calls(e, fn.CurrentWatermark) })
+}
+
 // then appends a node, a filter or a projection, to the last of several stages, or begins another one.
 func then(stages []stage, n plan.Node) []stage {
 	last := &stages[len(stages)-1]
@@ -93,8 +101,15 @@ func (s *stage) detail() string {
 func (s *stage) create(in *types.Schema, env *fn.Env) (func() (op.Operator, error), error) {
 	cond, exprs, out := s.cond, s.exprs, s.out
 	keep := (&stage{exprs: exprs, out: out}).identity(in)
+	timed := s.timed()
 	create := func() (op.Operator, error) {
-		c := calc.Config{Out: out}
+		c, env := calc.Config{Out: out}, env
+		if timed {
+			own := *env
+			c.Time = calc.NewTime()
+			own.Watermark = c.Time.Watermark
+			env = &own
+		}
 		if cond != nil {
 			prog, err := expr.Compile(cond, env)
 			if err != nil {

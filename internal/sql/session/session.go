@@ -224,7 +224,7 @@ func (s *Session) stages(sinks []*plan.Sink, result connector.Sink) (*stages, er
 	st := &stages{logical: sinks}
 	env := s.Env()
 	for _, sink := range sinks {
-		st.optimized = append(st.optimized, optimize.Plan(sink, env).(*plan.Sink))
+		st.optimized = append(st.optimized, optimize.Plan(sink, env, s.settings.Has(config.NullTimes)).(*plan.Sink))
 	}
 	var err error
 	st.physical, err = physical.Make(st.optimized, physical.Options{Host: s.connect(), Config: &s.settings, Result: result})
