@@ -12,8 +12,8 @@ import (
 func TestDistinct(t *testing.T) {
 	schema := types.NewSchema(
 		types.Field{Name: "s", Type: types.StringType()}, types.Field{Name: "n", Type: types.Of(types.Int)})
-	optest.Run(t, "distinct", optest.Case{In: []*types.Schema{schema}, New: func() op.Operator { return distinct.New(schema, 0) }})
-	optest.Run(t, "ttl", optest.Case{In: []*types.Schema{schema}, New: func() op.Operator { return distinct.New(schema, 1000) }})
+	optest.Run(t, "distinct", optest.Case{In: []*types.Schema{schema}, Keys: [][]int{{0, 1}}, New: func() op.Operator { return distinct.New(schema, 0) }})
+	optest.Run(t, "ttl", optest.Case{In: []*types.Schema{schema}, Keys: [][]int{{0, 1}}, New: func() op.Operator { return distinct.New(schema, 1000) }})
 }
 
 func BenchmarkDistinct(b *testing.B) {

@@ -31,17 +31,17 @@ func emitting(t testing.TB, w window.Assigner, e Emit) Config {
 func TestEmit(t *testing.T) {
 	tumble, hop := window.Assigner{Size: 10_000}, window.Assigner{Kind: window.Hop, Size: 10_000, Slide: 5000}
 	c := emitting(t, tumble, Emit{Early: Never, Late: 0, Lateness: 5000})
-	optest.Run(t, "emit-late", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(c) }})
+	optest.Run(t, "emit-late", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
 	u := c
 	u.Updating = true
-	optest.Run(t, "emit-updating", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(u) }})
+	optest.Run(t, "emit-updating", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(u) }})
 	h := emitting(t, hop, Emit{Early: Never, Late: 0, Lateness: 5000})
-	optest.Run(t, "emit-hop", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(h) }})
+	optest.Run(t, "emit-hop", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(h) }})
 	d := emitting(t, tumble, Emit{Early: 3000, Late: 1000, Lateness: 5000})
-	optest.Run(t, "emit-delays", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(d) }})
+	optest.Run(t, "emit-delays", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(d) }})
 	p := emitting(t, tumble, Emit{Early: 2000, Late: Never})
 	p.Proctime = true
-	optest.Run(t, "emit-clock", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(p) }})
+	optest.Run(t, "emit-clock", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(p) }})
 }
 
 // BenchmarkEmitLate counts rows by key in windows of 10,000 rows and 1,000 keys

@@ -24,8 +24,8 @@ func tapped(t *testing.T) Config {
 func TestLate(t *testing.T) {
 	c := tapped(t)
 	c.Window = window.Assigner{Kind: window.Hop, Size: 10_000, Slide: 5000}
-	optest.Run(t, "late-hop", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(c) }})
+	optest.Run(t, "late-hop", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
 	s := tapped(t)
 	s.Window = window.Assigner{Kind: window.Session, Size: 2000}
-	optest.Run(t, "late-session", optest.Case{In: []*types.Schema{s.In}, New: func() op.Operator { return New(s) }})
+	optest.Run(t, "late-session", optest.Case{In: []*types.Schema{s.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(s) }})
 }

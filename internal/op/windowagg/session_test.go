@@ -16,11 +16,11 @@ import (
 
 func TestSession(t *testing.T) {
 	c := slidingConfig(t, window.Assigner{Kind: window.Session, Size: 5000}, true)
-	optest.Run(t, "session", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(c) }})
+	optest.Run(t, "session", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
 	c.Rows, c.Aggs, c.Props = true, nil, []Prop{Start, End, Time}
 	c.Out = types.NewSchema(append(slices.Clone(c.In.Fields), types.Field{Name: "window_start", Type: ts},
 		types.Field{Name: "window_end", Type: ts}, types.Field{Name: "window_time", Type: ts})...)
-	optest.Run(t, "session-rows", optest.Case{In: []*types.Schema{c.In}, New: func() op.Operator { return New(c) }})
+	optest.Run(t, "session-rows", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
 }
 
 // sessionModel has the rows of each open session.

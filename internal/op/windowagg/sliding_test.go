@@ -59,9 +59,9 @@ func TestSliding(t *testing.T) {
 		newOp := func() op.Operator { return New(c) }
 		switch name {
 		case "hop":
-			optest.Run(t, "hop", optest.Case{In: []*types.Schema{c.In}, New: newOp})
+			optest.Run(t, "hop", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: newOp})
 		default:
-			optest.Run(t, "cumulate", optest.Case{In: []*types.Schema{c.In}, New: newOp})
+			optest.Run(t, "cumulate", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: newOp})
 		}
 	}
 }

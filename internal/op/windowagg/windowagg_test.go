@@ -44,9 +44,9 @@ func TestWindowAgg(t *testing.T) {
 			{Filter: 2, Bound: count(t)},
 		},
 	}
-	optest.Run(t, "windowagg", optest.Case{In: []*types.Schema{in}, New: func() op.Operator { return New(c) }})
+	optest.Run(t, "windowagg", optest.Case{In: []*types.Schema{in}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
 	c.Updating = true
-	optest.Run(t, "updating", optest.Case{In: []*types.Schema{in}, New: func() op.Operator { return New(c) }})
+	optest.Run(t, "updating", optest.Case{In: []*types.Schema{in}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
 }
 
 func TestEachWindow(t *testing.T) {

@@ -51,7 +51,7 @@ func less(c *Config) {
 func each(t *testing.T, c Config, run func(t *testing.T, oc optest.Case)) {
 	for _, block := range []int{1, 2, blockRows} {
 		t.Run(fmt.Sprint("block=", block), func(t *testing.T) {
-			run(t, optest.Case{In: []*types.Schema{schema, schema}, New: func() op.Operator { return newJoin(c, block) }})
+			run(t, optest.Case{In: []*types.Schema{schema, schema}, Keys: [][]int{{0}, {0}}, New: func() op.Operator { return newJoin(c, block) }})
 		})
 	}
 }
