@@ -36,7 +36,8 @@ type Case struct {
 	In  []*types.Schema
 	New func() op.Operator
 	// Keys are the columns of each input by which its rows are dealt out to the
-	// subtasks of the operator; nil for one that has no keyed tables.
+	// subtasks of the operator: none where all go to one. Nil is for an operator
+	// without keyed tables.
 	Keys [][]int
 }
 

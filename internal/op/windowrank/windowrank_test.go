@@ -36,16 +36,16 @@ func unnumbered(c windowrank.Config) windowrank.Config {
 
 func TestRanks(t *testing.T) {
 	schemas := []*types.Schema{in}
-	optest.Run(t, "best", optest.Case{In: schemas, New: func() op.Operator { return windowrank.New(config(1, 2)) }})
-	optest.Run(t, "between", optest.Case{In: schemas, New: func() op.Operator {
+	optest.Run(t, "best", optest.Case{In: schemas, Keys: [][]int{{0}}, New: func() op.Operator { return windowrank.New(config(1, 2)) }})
+	optest.Run(t, "between", optest.Case{In: schemas, Keys: [][]int{{}}, New: func() op.Operator {
 		// Without keys all rows of a window are ranked together.
 		c := config(2, 4)
 		c.Keys = nil
 		c.Order = append(c.Order, windowrank.Sort{Col: 2})
 		return windowrank.New(c)
 	}})
-	optest.Run(t, "first", optest.Case{In: schemas, New: func() op.Operator { return windowrank.New(unnumbered(config(1, 1))) }})
-	optest.Run(t, "last", optest.Case{In: schemas, New: func() op.Operator {
+	optest.Run(t, "first", optest.Case{In: schemas, Keys: [][]int{{0}}, New: func() op.Operator { return windowrank.New(unnumbered(config(1, 1))) }})
+	optest.Run(t, "last", optest.Case{In: schemas, Keys: [][]int{{0}}, New: func() op.Operator {
 		c := unnumbered(config(1, 1))
 		c.LastWins = true
 		return windowrank.New(c)
