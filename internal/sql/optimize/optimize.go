@@ -18,7 +18,8 @@ func Plan(n plan.Node, env *fn.Env, times bool) plan.Node {
 	n = o.untilStable(n, o.foldConstants, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter, o.splitJoin, o.rank)
 	n = plan.Rewrite(n, o.windowAggregate)
 	n = o.prune(n)
-	return o.untilStable(n, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter)
+	n = o.untilStable(n, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter)
+	return o.untilStable(o.reuse(n), o.mergeProjects)
 }
 
 type optimizer struct {

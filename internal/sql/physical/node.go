@@ -45,6 +45,8 @@ type Input struct {
 type Plan struct {
 	Sinks []*Node
 	nodes []*Node
+	// shared are the nodes of window aggregates, which several may read.
+	shared map[*plan.WindowAggregate]*Node
 }
 
 // line describes the node without its inputs.

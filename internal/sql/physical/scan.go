@@ -52,11 +52,12 @@ func (s *sourceNode) graphSource() *graph.Source {
 // gatherScans enters the scans of all sinks, and of the queries that run for their late rows alone, and what is needed of them.
 func (p *planner) gatherScans(sinks []*plan.Sink, alone []*plan.Late) {
 	each := func(f func(*plan.Scan, []plan.Node)) {
+		seen := map[plan.Node]bool{}
 		for _, s := range sinks {
-			eachScan(s, nil, f)
+			eachScan(s, nil, seen, f)
 		}
 		for _, l := range alone {
-			eachScan(l.Alone, nil, f)
+			eachScan(l.Alone, nil, seen, f)
 		}
 	}
 	each(func(s *plan.Scan, above []plan.Node) {
@@ -91,9 +92,15 @@ func (p *planner) gatherScans(sinks []*plan.Sink, alone []*plan.Late) {
 	})
 }
 
-// eachScan calls f for each scan below n, with the run of projections, filters and watermarks above it, the topmost first.
-func eachScan(n plan.Node, above []plan.Node, f func(*plan.Scan, []plan.Node)) {
+// eachScan calls f for each scan below n, with the run of projections, filters and watermarks above it, the topmost first. What
+// several nodes read (an aggregate that was seen) counts once.
+func eachScan(n plan.Node, above []plan.Node, seen map[plan.Node]bool, f func(*plan.Scan, []plan.Node)) {
 	switch n := n.(type) {
+	case *plan.WindowAggregate:
+		if seen[n] {
+			return
+		}
+		seen[n], above = true, nil
 	case *plan.Scan:
 		f(n, above)
 		return
@@ -103,7 +110,7 @@ func eachScan(n plan.Node, above []plan.Node, f func(*plan.Scan, []plan.Node)) {
 		above = nil
 	}
 	for _, in := range n.Inputs() {
-		eachScan(in, above, f)
+		eachScan(in, above, seen, f)
 	}
 }
 

@@ -82,7 +82,18 @@ var windowProps = map[plan.WindowProp]windowagg.Prop{
 	plan.WindowStart: windowagg.Start, plan.WindowEnd: windowagg.End, plan.WindowTime: windowagg.Time,
 }
 
+// lowerWindowAggregate plans an aggregate once, however many read it.
 func (p *planner) lowerWindowAggregate(n *plan.WindowAggregate, path string) *Node {
+	if p.out.shared[n] == nil {
+		if p.out.shared == nil {
+			p.out.shared = map[*plan.WindowAggregate]*Node{}
+		}
+		p.out.shared[n] = p.windowAggregate(n, path)
+	}
+	return p.out.shared[n]
+}
+
+func (p *planner) windowAggregate(n *plan.WindowAggregate, path string) *Node {
 	id := p.unique(path + "/window-aggregate")
 	in := p.lower(n.Input, id)
 	if in == nil {
