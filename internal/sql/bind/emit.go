@@ -77,6 +77,10 @@ func (b *Binder) emitOptions(e *plan.Emit, event bool, pos diag.Pos) bool {
 		b.errorf(pos, "the option %q needs %q, which says for how long", config.LateFire, config.AllowLateness)
 		return false
 	}
+	if late > allowed {
+		b.errorf(pos, "the option %q is %s, longer than the %s for which windows take late rows", config.LateDelay, plan.Millis(late), plan.Millis(allowed))
+		return false
+	}
 	e.Late, e.Lateness = late, max(e.Lateness, allowed)
 	return ok
 }
