@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -122,14 +123,55 @@ func (l *keyList) at(i int) []byte {
 	return l.buf[l.ends[i-1]:l.ends[i]]
 }
 
-// sorted returns the indexes of the list in the order of the strings.
+// sorted returns the indexes of the list in the order of the strings. Most are
+// told apart by their first byte and the seven behind what all have in common.
 func (l *keyList) sorted() []int32 {
-	order := make([]int32, l.len())
-	for i := range order {
-		order[i] = int32(i)
+	type head struct {
+		bytes uint64
+		at    int32
 	}
-	slices.SortFunc(order, func(a, b int32) int { return bytes.Compare(l.at(int(a)), l.at(int(b))) })
+	heads := make([]head, l.len())
+	skip := l.common()
+	for i := range heads {
+		var word [8]byte
+		if key := l.at(i); len(key) > 0 {
+			word[0] = key[0]
+			copy(word[1:], key[min(skip, len(key)):])
+		}
+		heads[i] = head{binary.BigEndian.Uint64(word[:]), int32(i)}
+	}
+	slices.SortFunc(heads, func(a, b head) int {
+		if c := cmp.Compare(a.bytes, b.bytes); c != 0 {
+			return c
+		}
+		return bytes.Compare(l.at(int(a.at)), l.at(int(b.at)))
+	})
+	order := make([]int32, len(heads))
+	for i, h := range heads {
+		order[i] = h.at
+	}
 	return order
+}
+
+// common is the number of leading bytes, 1 at least, that all strings have in
+// common behind the first byte, and no string ends before.
+func (l *keyList) common() int {
+	if l.len() == 0 || len(l.at(0)) == 0 {
+		return 1
+	}
+	first := l.at(0)
+	n := len(first)
+	for i := 1; i < l.len() && n > 1; i++ {
+		key := l.at(i)
+		n = min(n, len(key))
+		for j := 1; j < n; j++ {
+			if key[j] != first[j] {
+				n = j
+				break
+			}
+		}
+	}
+	return max(n, 1)
 }
 
 // frozenRows are copies of rows, to be encoded later and elsewhere.

@@ -68,6 +68,8 @@ type DB struct {
 	// tracking is set once changes since the last snapshot are kept track of,
 	// limited if rows in memory are.
 	tracking, limited bool
+	// inOrder is set if all tables are mergeable: their rows are read in order.
+	inOrder bool
 	// dirtyBit marks rows that change now.
 	dirtyBit uint8
 	// minCopy is the constant of that name; tests change it.
@@ -144,6 +146,7 @@ func (db *DB) Table(spec Spec) (Table, error) {
 	if spec.Order < 0 || spec.Order > len(spec.Key) {
 		return nil, fmt.Errorf("%s: table %q: an order of %d of %d key columns", db.cfg.Name, spec.Name, spec.Order, len(spec.Key))
 	}
+	db.inOrder = spec.Merge != nil && (len(db.tables) == 0 || db.inOrder)
 	t, err := db.declare(spec)
 	if err != nil {
 		return nil, err

@@ -133,8 +133,9 @@ func (db *DB) newReader() (*lsm.Reader, error) {
 
 // treeOptions are the memory that the tree may take.
 func (db *DB) treeOptions() lsm.Options {
+	o := lsm.Options{Cache: db.cfg.Cache, InOrder: db.inOrder, Damaged: db.damaged}
 	if b := db.cfg.Budget; b != nil {
-		return lsm.Options{Cache: b.cache.Load(), MemTable: b.memTable(), Damaged: db.damaged}
+		o.Cache, o.MemTable = b.cache.Load(), b.memTable()
 	}
-	return lsm.Options{Cache: db.cfg.Cache, Damaged: db.damaged}
+	return o
 }

@@ -11,6 +11,10 @@ import (
 const (
 	// minEvict is the least number of rows that leave memory at a time.
 	minEvict = 1024
+	// pickShare is the share of the rows that is picked at a time to leave memory:
+	// many rows make long sorted runs, which are cheap to write and to merge.
+	// chunkShare is the share that leaves in one event.
+	pickShare, chunkShare = 8, 64
 	// rebuildRows is the number of rows up to which a DB's memory may be made
 	// anew in one event.
 	rebuildRows = 1 << 16
@@ -47,12 +51,12 @@ func (db *DB) balance(rows int) error {
 	}
 	slots := int64(db.slots())
 	most := int(bytes * slots / max(size, 1))
-	n := max(2*grown, minEvict)
+	n := max(2*grown, minEvict, most/chunkShare)
 	switch {
 	case rows > most+most/8:
 		return db.evict(rows-most, true)
 	case rows > most:
-		return db.evict(min(n, rows-most), false)
+		return db.evict(n, false)
 	case size < bytes+bytes/2:
 		// Memory that rows leave is used again.
 	case rows <= rebuildRows && slots > 2*int64(rows):
@@ -125,16 +129,41 @@ func (db *DB) evict(n int, surely bool) error {
 
 func (t *table) isDirty(slot int32) bool { return *t.flags.at(slot)&dirty != 0 }
 
-// coldest picks up to n rows, those first that were not touched since the clock
-// came by the last time.
+// coldest returns up to n rows that leave memory, in the order of their key groups
+// as far as they were picked together; surely, even if they are in use again.
 func (t *table) coldest(n int, surely bool) []int32 {
+	out := make([]int32, 0, n)
+	for len(out) < n {
+		if len(t.leaving) == 0 && !t.pick(max(n, t.rows/pickShare), surely) {
+			break
+		}
+		slot := t.leaving[0]
+		t.leaving = t.leaving[1:]
+		switch f := t.flags.at(slot); {
+		case *f&(live|picked) != live|picked:
+			// It has gone, and the slot may have another row.
+		case *f&used != 0 && !surely:
+			*f &^= picked
+		default:
+			out = append(out, slot)
+		}
+	}
+	return out
+}
+
+// pick chooses up to n rows that leave memory next, those that were not touched
+// since the clock came by the last time. They leave in several events, a part of
+// the key groups in each, so that what is written in all of them is one sorted
+// run. It reports whether there are any.
+func (t *table) pick(n int, surely bool) bool {
 	total := t.alloc.next
 	steps := 2 * int64(total)
 	if !surely {
 		steps = min(steps, 16*int64(n))
 	}
-	var out []int32
-	for ; len(out) < n && steps > 0; steps-- {
+	var byGroup [batch.KeyGroups + 1]int
+	found := t.leaving[:0]
+	for ; len(found) < n && steps > 0; steps-- {
 		if t.hand >= total {
 			t.hand = 0
 		}
@@ -147,10 +176,20 @@ func (t *table) coldest(n int, surely bool) []int32 {
 			*f &^= used
 		default:
 			*f |= picked
-			out = append(out, slot)
+			found = append(found, slot)
+			byGroup[*t.groups.at(slot)+1]++
 		}
 	}
-	return out
+	for g := range batch.KeyGroups {
+		byGroup[g+1] += byGroup[g]
+	}
+	t.leaving = make([]int32, len(found))
+	for _, slot := range found {
+		at := &byGroup[*t.groups.at(slot)]
+		t.leaving[*at] = slot
+		*at++
+	}
+	return len(found) > 0
 }
 
 // writeRows writes those of the rows that are dirty to disk, by table.
@@ -213,7 +252,7 @@ func (t *table) rebuild() {
 	if t.parts != nil {
 		t.parts = make(pages[uint32], 0)
 	}
-	t.indexes, t.hand, t.dirty, t.pool, t.sorted = indexPool{}, 0, nil, nil, newOrdering(t)
+	t.indexes, t.hand, t.dirty, t.leaving, t.pool, t.sorted = indexPool{}, 0, nil, nil, nil, newOrdering(t)
 	for _, s := range t.spaces {
 		if s == nil {
 			continue
@@ -226,7 +265,7 @@ func (t *table) rebuild() {
 			rows[i] = int32(i)
 			*t.meta.at(to[i]) = *old.meta.at(slot)
 			*t.groups.at(to[i]) = *old.groups.at(slot)
-			*t.flags.at(to[i]) = *old.flags.at(slot)
+			*t.flags.at(to[i]) = *old.flags.at(slot) &^ picked
 			t.setPart(to[i], old.partOf(slot))
 			if t.isDirty(to[i]) {
 				t.dirty = append(t.dirty, to[i])

@@ -8,7 +8,7 @@ import (
 )
 
 // flushRows is the number of rows that are sorted and written at a time.
-const flushRows = 1 << 14
+const flushRows = 1 << 15
 
 // track begins to keep track of changes: all that is there is one.
 func (db *DB) track() {

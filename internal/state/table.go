@@ -60,8 +60,10 @@ type table struct {
 	buried int
 	// wanted are the keys that fetch looks for.
 	wanted keyList
-	// hand is where the clock of eviction stands.
-	hand int32
+	// hand is where the clock of eviction stands, leaving lists the rows that it
+	// has picked; some may have gone by now, or be in use again.
+	hand    int32
+	leaving []int32
 
 	// fresh and recycled are the rows that the last Upsert has made: their
 	// indexes in the batch of keys, and the slots that were in use before.

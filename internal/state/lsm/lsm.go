@@ -26,6 +26,11 @@ const (
 	// blockSize is small: rows that have left memory come back one by one, and
 	// each brings a block.
 	blockSize = 8 << 10
+	// orderedBlockSize is that for entries that are read in order, orderedRuns the
+	// number of runs from which on they are merged. It costs some comparisons for
+	// each entry that is read, and saves writing all of them several times.
+	orderedBlockSize = 32 << 10
+	orderedRuns      = 32
 )
 
 // Options are the memory that a DB may take. The zero value means a cache that
@@ -33,6 +38,10 @@ const (
 type Options struct {
 	Cache    *Cache
 	MemTable int
+	// InOrder says that entries are hardly ever read one by one: many runs of them
+	// may lie beside each other until they are merged, in large blocks and without
+	// filters.
+	InOrder bool
 	// Damaged may know better what is wrong with a file that cannot be read; it
 	// returns nil if it does not. It is called from any goroutine.
 	Damaged func(file string) error
@@ -89,8 +98,9 @@ type DB struct {
 	flushing  <-chan struct{}
 	// shared is set if the DB uses the shared cache.
 	shared bool
-	// memTable is the size of a memtable.
+	// memTable is the size of a memtable; inOrder is that of Options.
 	memTable int
+	inOrder  bool
 	// damaged is Options.Damaged.
 	damaged func(file string) error
 
@@ -135,7 +145,7 @@ func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Open opens the map in dir, and makes it if there is none.
 func Open(fsys vfs.FS, dir string, o Options) (*DB, error) {
-	db := &DB{dir: dir, memTable: o.MemTable, damaged: o.Damaged, failure: failure{told: make(chan struct{})}}
+	db := &DB{dir: dir, memTable: o.MemTable, inOrder: o.InOrder, damaged: o.Damaged, failure: failure{told: make(chan struct{})}}
 	if db.memTable == 0 {
 		db.memTable = memTableSize
 	}
@@ -183,6 +193,13 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 	}
 	o.Experimental.FileCacheShards = 1
 	o.Experimental.CompactionScheduler = compactions
+	if db.inOrder {
+		o.L0CompactionThreshold = orderedRuns
+		for i := range o.Levels {
+			o.Levels[i] = pebble.LevelOptions{BlockSize: orderedBlockSize, FilterPolicy: pebble.NoFilterPolicy}
+		}
+		return o
+	}
 	for i := range o.Levels {
 		o.Levels[i] = pebble.LevelOptions{BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10)}
 	}
