@@ -17,6 +17,7 @@ build:
 demo: build
 	rm -rf examples/out
 	$(BIN) run --fresh --output table --data examples/out/.data examples/flights/job.sql
+	$(BIN) run --fresh --output table --data examples/out/.data examples/spells/job.sql
 	$(BIN) run --fresh --output table --data examples/out/.data examples/earthquakes/job.sql
 	@echo; echo "The whole results are in examples/out."
 
