@@ -5,9 +5,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/op"
-	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/state"
-	"github.com/millstream-io/millstream/types"
 )
 
 // phase is what comes next in a unit.
@@ -88,7 +86,7 @@ func (f *firing) step(out op.Output) (err error) {
 		return f.joinPairs(out)
 	case leftRest:
 		if f.In[0].Keep || f.LeftOnly {
-			f.emit(out, f.marked(0, 0, f.LeftOnly && !f.In[0].Keep), nil)
+			f.emit(out, f.end, f.marked(0, 0, f.LeftOnly && !f.In[0].Keep), nil)
 		}
 		u.from[0] += int64(u.blocks[0].n)
 		u.phase = leftBlock
@@ -100,7 +98,7 @@ func (f *firing) step(out op.Output) (err error) {
 		if err := f.load(1); err != nil {
 			return err
 		}
-		f.emit(out, nil, f.marked(1, u.from[1], false))
+		f.emit(out, f.end, nil, f.marked(1, u.from[1], false))
 		u.from[1] += int64(u.blocks[1].n)
 	}
 	return nil
@@ -132,30 +130,12 @@ func (f *firing) load(in int) error {
 			keys.Group[i] = f.window
 		}
 	}
-	keys.Cols = append(keys.Cols, number)
-	keys.Hash = batch.Hash(keys.Cols, nil, b.n, nil)
-	slots := make([]int32, b.n)
-	rows := s.table.Space(f.end)
-	if err := rows.Lookup(keys, slots); err != nil {
-		return err
+	cols, kept, err := s.fetch(f.end, keys, number)
+	if err == nil && len(kept) < b.n {
+		err = fmt.Errorf("window join: the state of window %d counts %d rows that it does not have", f.end, b.n-len(kept))
 	}
-	for _, slot := range slots {
-		if slot < 0 {
-			return fmt.Errorf("window join: the state of window %d counts rows that it does not have", f.end)
-		}
-	}
-	own, values := rows.Keys(slots), rows.Cols()
-	b.cols = make([]batch.Vector, len(s.place))
-	for c, p := range s.place {
-		switch {
-		case p < 0:
-		case p < len(own)-1:
-			b.cols[c] = own[p]
-		default:
-			b.cols[c] = values[p-len(own)+1].Vector(slots)
-		}
-	}
-	return nil
+	b.cols = cols
+	return err
 }
 
 func upTo(n int) []int32 {
@@ -204,94 +184,34 @@ func (f *firing) nextPairs() {
 // joinPairs emits those of the pairs that are partners, and marks their rows.
 func (f *firing) joinPairs(out op.Output) error {
 	u := &f.unit
-	l, r := f.left, f.right
-	if f.Filter != nil {
-		sel, err := f.Filter(f.both(l, r))
-		if err != nil {
-			return err
-		}
-		l, r = pick(l, sel), pick(r, sel)
+	l, r, err := f.partners(f.end, rows{u.blocks[0].cols, f.left}, rows{u.blocks[1].cols, f.right})
+	if err != nil {
+		return err
 	}
 	if f.In[0].Keep || f.LeftOnly {
-		for _, i := range l {
+		for _, i := range l.at {
 			u.matched[0][i] = true
 		}
 	}
 	if f.In[1].Keep {
-		for _, i := range r {
+		for _, i := range r.at {
 			u.matched[1][u.from[1]+int64(i)] = true
 		}
 	}
 	if !f.LeftOnly {
-		f.emit(out, l, r)
+		f.emit(out, f.end, &l, &r)
 	}
 	return nil
 }
 
-func pick(rows, sel []int32) []int32 {
-	out := make([]int32, len(sel))
-	for i, s := range sel {
-		out[i] = rows[s]
-	}
-	return out
-}
-
-// both returns pairs with the columns that the filter looks at.
-func (f *firing) both(l, r []int32) *batch.Batch {
-	width := len(f.In[0].Schema.Fields)
-	schema := &types.Schema{Fields: append(f.In[0].Schema.Fields[:width:width], f.In[1].Schema.Fields...)}
-	cols := make([]batch.Vector, len(schema.Fields))
-	for _, c := range f.FilterCols {
-		if c < width {
-			cols[c] = f.column(0, c, l)
-		} else {
-			cols[c] = f.column(1, c-width, r)
-		}
-	}
-	return batch.Of(schema, cols, len(l))
-}
-
 // marked returns the rows of a block that have a partner, or that have none. from
 // is where the block begins in matched.
-func (f *firing) marked(in int, from int64, partner bool) []int32 {
+func (f *firing) marked(in int, from int64, partner bool) *rows {
 	out := make([]int32, 0, f.unit.blocks[in].n)
 	for i := range f.unit.blocks[in].n {
 		if f.unit.matched[in][from+int64(i)] == partner {
 			out = append(out, int32(i))
 		}
 	}
-	return out
-}
-
-// emit gives rows of the blocks: l of the left one beside r of the right one. A
-// side that is nil is NULL.
-func (f *firing) emit(out op.Output, l, r []int32) {
-	n := max(len(l), len(r))
-	if n == 0 {
-		return
-	}
-	cols := make([]batch.Vector, 0, len(f.Out.Fields))
-	for in, rows := range [][]int32{l, r} {
-		for c := range f.In[in].Schema.Fields {
-			if len(cols) == len(f.Out.Fields) {
-				break
-			}
-			typ := f.Out.Fields[len(cols)].Type
-			if rows == nil {
-				cols = append(cols, batch.Nulls(typ, n))
-			} else {
-				cols = append(cols, f.column(in, c, rows).WithType(typ))
-			}
-		}
-	}
-	out.Emit(batch.Of(f.Out, cols, n))
-}
-
-// column returns a column of a side for rows of its block.
-func (f *firing) column(in, c int, rows []int32) batch.Vector {
-	side := &f.In[in]
-	if side.Sources[c] == window.Row {
-		return batch.Take(f.unit.blocks[in].cols[c], rows)
-	}
-	return f.Window.Column(side.Schema.Fields[c].Type, side.Sources[c], f.end, len(rows))
+	return &rows{f.unit.blocks[in].cols, out}
 }

@@ -1,4 +1,5 @@
-// Package windowjoin joins the rows of two inputs that are in the same window.
+// Package windowjoin joins the rows of two inputs that are in the same window, when
+// the window is over, or at once (see atonce.go).
 //
 // Each window is a namespace of three tables: one with the rows of each side,
 // and one that counts the rows of each key on both sides. The rows of a key are
@@ -51,19 +52,30 @@ type Config struct {
 	// LeftOnly gives left rows that have a partner, each once; or, where the left
 	// side's Keep is set, those that have none.
 	LeftOnly bool
-	Window   window.Assigner
+	// AtOnce gives pairs as soon as both rows are there, those of left rows that
+	// come late as well; it needs an inner join whose right rows are never late. TTL
+	// is then how long right rows are kept, in ms of processing time; 0 is for good.
+	AtOnce bool
+	TTL    int64
+	Window window.Assigner
 	// Marked is the type of the event time that the watermark belongs to.
 	Marked types.Type
 }
 
 // New returns the operator.
-func New(c Config) op.Operator { return newJoin(c, blockRows) }
+func New(c Config) op.Operator { return newSized(c, blockRows) }
 
 // blockRows is the number of rows of a side that are brought together at once, of
 // pairs in a batch, and of keys that are looked at together.
 const blockRows = 4096
 
-func newJoin(c Config, block int) *join { return &join{Config: c, wm: op.MinWatermark, block: block} }
+func newSized(c Config, block int) op.Operator {
+	j := &join{Config: c, wm: op.MinWatermark, block: block}
+	if c.AtOnce {
+		return &atOnce{join: j}
+	}
+	return j
+}
 
 type join struct {
 	Config
@@ -104,6 +116,27 @@ var numberType = types.Of(types.BigInt).NotNull()
 
 // Open implements op.Opener.
 func (j *join) Open(c *op.Context) error {
+	keys := j.arrange(c)
+	var err error
+	if j.heads, err = c.State.Table(headSpec("keys", keys, 2)); err != nil {
+		return err
+	}
+	for i := range j.sides {
+		if i == 1 && j.LeftOnly && j.Filter == nil {
+			continue
+		}
+		if j.sides[i].table, err = c.State.Table(j.sides[i].spec(sideNames[i], keys)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var sideNames = [...]string{"left", "right"}
+
+// arrange prepares the sides, and returns the types of the keys, which are
+// nullable if they are so on either side.
+func (j *join) arrange(c *op.Context) []types.Type {
 	j.ctx = c
 	for i := range j.sides {
 		s := &j.sides[i]
@@ -115,25 +148,30 @@ func (j *join) Open(c *op.Context) error {
 		}
 		s.arrange()
 	}
-	keys := j.keyTypes()
-	var err error
-	if j.heads, err = c.State.Table(state.Spec{Name: "keys", Key: keys, Value: []types.Type{numberType, numberType}}); err != nil {
-		return err
+	out := make([]types.Type, len(j.Keys))
+	for i, k := range j.Keys {
+		out[i] = j.In[0].Schema.Fields[k.L].Type
+		out[i].Nullable = out[i].Nullable || j.In[1].Schema.Fields[k.R].Type.Nullable
 	}
-	for i := range j.sides {
-		s := &j.sides[i]
-		if i == 1 && j.LeftOnly && j.Filter == nil {
-			continue
-		}
-		spec := state.Spec{Name: [...]string{"left", "right"}[i], Key: append(keys[:len(keys):len(keys)], numberType)}
-		for _, v := range s.values {
-			spec.Value = append(spec.Value, s.Schema.Fields[v].Type)
-		}
-		if s.table, err = c.State.Table(spec); err != nil {
-			return err
-		}
+	return out
+}
+
+// headSpec is a table of numbers of rows for each key.
+func headSpec(name string, keys []types.Type, numbers int) state.Spec {
+	spec := state.Spec{Name: name, Key: keys}
+	for range numbers {
+		spec.Value = append(spec.Value, numberType)
 	}
-	return nil
+	return spec
+}
+
+// spec is the table of a side's rows.
+func (s *side) spec(name string, keys []types.Type) state.Spec {
+	spec := state.Spec{Name: name, Key: append(keys[:len(keys):len(keys)], numberType)}
+	for _, v := range s.values {
+		spec.Value = append(spec.Value, s.Schema.Fields[v].Type)
+	}
+	return spec
 }
 
 // arrange finds a place for each column.
@@ -153,17 +191,6 @@ func (s *side) arrange() {
 	}
 }
 
-// keyTypes are the types of the keys, which are nullable if they are so on
-// either side.
-func (j *join) keyTypes() []types.Type {
-	out := make([]types.Type, len(j.Keys))
-	for i, k := range j.Keys {
-		out[i] = j.In[0].Schema.Fields[k.L].Type
-		out[i].Nullable = out[i].Nullable || j.In[1].Schema.Fields[k.R].Type.Nullable
-	}
-	return out
-}
-
 // OnBatch implements op.Operator.
 func (j *join) OnBatch(in int, b *batch.Batch, out op.Output) error {
 	s := &j.sides[in]
@@ -172,21 +199,27 @@ func (j *join) OnBatch(in int, b *batch.Batch, out op.Output) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	keys := j.keysOf(s, b)
+	return window.Each(ends, rows, func(end int64, rows []int32) error {
+		keys.Rows = rows
+		return j.store(j.heads.Space(end), in, s, end, b, keys)
+	})
+}
+
+// keysOf returns the keys of the rows of a batch.
+func (j *join) keysOf(s *side, b *batch.Batch) *state.Keys {
 	keys := &state.Keys{Cols: make([]batch.Vector, len(s.keys))}
 	for i, k := range s.keys {
 		keys.Cols[i] = b.Cols[k]
 	}
 	j.hash = batch.Hash(keys.Cols, b.Sel, b.Size(), j.hash)
-	keys.Hash = j.hash
+	keys.Hash, keys.Group = j.hash, j.hash
 	if len(s.keys) == 0 {
 		// Without keys, rows travel by their window.
 		j.group = batch.Hash([]batch.Vector{b.Cols[s.End]}, b.Sel, b.Size(), j.group)
 		keys.Group = j.group
 	}
-	return window.Each(ends, rows, func(end int64, rows []int32) error {
-		keys.Rows = rows
-		return j.store(in, end, b, keys)
-	})
+	return keys
 }
 
 // needed are the bitmaps of the keys without which a row has no part in the
@@ -204,21 +237,17 @@ func (j *join) needed(s *side, b *batch.Batch) []batch.Bitmap {
 	return out
 }
 
-// store keeps the rows of a window.
-func (j *join) store(in int, end int64, b *batch.Batch, keys *state.Keys) error {
-	s, n := &j.sides[in], len(keys.Rows)
-	if cap(j.slots) < n {
-		j.slots = make([]int32, max(n, batch.DefaultSize))
-	}
-	slots := j.slots[:n]
-	heads := j.heads.Space(end)
+// store keeps rows of a window. heads has the numbers of rows of the keys, in one
+// of its columns.
+func (j *join) store(heads state.Space, column int, s *side, end int64, b *batch.Batch, keys *state.Keys) error {
+	slots := j.room(len(keys.Rows))
 	if _, err := heads.Upsert(keys, slots); err != nil {
 		return err
 	}
 	if s.number == nil || len(s.number.Values) < b.Size() {
 		s.number = batch.MakeFixed[int64](numberType, max(b.Size(), batch.DefaultSize))
 	}
-	counts := heads.Cols()[in].(*batch.Slab[int64])
+	counts := heads.Cols()[column].(*batch.Slab[int64])
 	for i, p := range keys.Rows {
 		c := counts.At(slots[i])
 		s.number.Values[p] = *c
@@ -228,14 +257,12 @@ func (j *join) store(in int, end int64, b *batch.Batch, keys *state.Keys) error 
 	if s.table == nil {
 		return nil
 	}
-	own := &state.Keys{Cols: append(keys.Cols[:len(keys.Cols):len(keys.Cols)], s.number.Slice(0, b.Size())), Rows: keys.Rows, Group: keys.Group}
-	if own.Group == nil {
-		own.Group = keys.Hash
-	}
+	own := *keys
+	own.Cols = append(keys.Cols[:len(keys.Cols):len(keys.Cols)], s.number.Slice(0, b.Size()))
 	j.rowHash = batch.Hash(own.Cols, keys.Rows, b.Size(), j.rowHash)
 	own.Hash = j.rowHash
 	rows := s.table.Space(end)
-	if _, err := rows.Upsert(own, slots); err != nil {
+	if _, err := rows.Upsert(&own, slots); err != nil {
 		return err
 	}
 	cols := rows.Cols()
@@ -243,4 +270,12 @@ func (j *join) store(in int, end int64, b *batch.Batch, keys *state.Keys) error 
 		cols[i].Set(slots, b.Cols[v], keys.Rows)
 	}
 	return nil
+}
+
+// room returns scratch for n slots.
+func (j *join) room(n int) []int32 {
+	if cap(j.slots) < n {
+		j.slots = make([]int32, max(n, batch.DefaultSize))
+	}
+	return j.slots[:n]
 }

@@ -51,7 +51,7 @@ func less(c *Config) {
 func each(t *testing.T, c Config, run func(t *testing.T, oc optest.Case)) {
 	for _, block := range []int{1, 2, blockRows} {
 		t.Run(fmt.Sprint("block=", block), func(t *testing.T) {
-			run(t, optest.Case{In: []*types.Schema{schema, schema}, Keys: [][]int{{0}, {0}}, New: func() op.Operator { return newJoin(c, block) }})
+			run(t, optest.Case{In: []*types.Schema{schema, schema}, Keys: [][]int{{0}, {0}}, New: func() op.Operator { return newSized(c, block) }})
 		})
 	}
 }
@@ -81,19 +81,32 @@ func TestAnti(t *testing.T) {
 	each(t, c, func(t *testing.T, c optest.Case) { optest.Run(t, "anti", c) })
 }
 
+// TestAtOnce: pairs come at once, late left rows have partners, too.
+func TestAtOnce(t *testing.T) {
+	c := config(func(c *Config) { c.AtOnce = true })
+	each(t, c, func(t *testing.T, c optest.Case) { optest.Run(t, "at-once", c) })
+}
+
 // twoInputs gives batches to both inputs in turn, in windows of 4 s.
 type twoInputs struct {
-	*join
-	n int
+	op.Operator
+	n      int
+	window window.Assigner
+}
+
+func (o *twoInputs) Open(c *op.Context) error { return o.Operator.(op.Opener).Open(c) }
+
+func (o *twoInputs) OnWatermark(wm int64, out op.Output) (int64, error) {
+	return o.Operator.(op.WatermarkHandler).OnWatermark(wm, out)
 }
 
 func (o *twoInputs) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 	ends := batch.MakeFixed[int64](ts, b.Size())
 	for i, ms := range b.Cols[1].(*batch.Fixed[int64]).Values {
-		ends.Values[i] = o.Window.SliceOf(ms)
+		ends.Values[i] = o.window.SliceOf(ms)
 	}
 	o.n++
-	return o.join.OnBatch(o.n&1, b.WithCols(b.Schema, []batch.Vector{b.Cols[0], ends}), out)
+	return o.Operator.OnBatch(o.n&1, b.WithCols(b.Schema, []batch.Vector{b.Cols[0], ends}), out)
 }
 
 // BenchmarkJoin joins 4,096 rows of each side a window, which have 1,000 keys: each
@@ -103,5 +116,9 @@ func BenchmarkJoin(b *testing.B) {
 	side := Side{Schema: in, End: 1, Sources: []window.Source{window.Row, window.End}}
 	out := &types.Schema{Fields: append(in.Fields[:2:2], in.Fields...)}
 	c := Config{In: [2]Side{side, side}, Keys: []Key{{}}, Marked: ts, Window: window.Assigner{Size: 8192}, Out: out}
-	optest.Bench(b, in, &twoInputs{join: newJoin(c, blockRows)})
+	for _, c.AtOnce = range []bool{false, true} {
+		b.Run(fmt.Sprint("atOnce=", c.AtOnce), func(b *testing.B) {
+			optest.Bench(b, in, &twoInputs{Operator: New(c), window: c.Window})
+		})
+	}
 }

@@ -164,7 +164,7 @@ func (g *grouping) addWindow() {
 		in = g.partition(&w)
 	}
 	in, taps := g.b.tapWindow(in, g.input.Schema(), &w)
-	tvf := newWindowTVF(in, w)
+	tvf := plan.NewWindowTVF(in, w)
 	tvf.Taps, tvf.Emit = taps, g.emit
 	width := len(in.Schema().Fields)
 	for i, f := range legacyColumns(&w) {

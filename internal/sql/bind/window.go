@@ -83,7 +83,7 @@ func (b *Binder) windowFunction(c *ast.Call, f *windowFunction) *relation {
 		return nil
 	}
 	in, taps := b.tapWindow(rel.node, rel.node.Schema(), &w)
-	tvf := newWindowTVF(in, w)
+	tvf := plan.NewWindowTVF(in, w)
 	tvf.Taps, tvf.Emit = taps, emit
 	return &relation{node: showColumns(tvf, len(rel.node.Schema().Fields))}
 }
@@ -101,12 +101,6 @@ func showColumns(tvf *plan.WindowTVF, width int) plan.Node {
 		}
 	}
 	return p
-}
-
-func newWindowTVF(in plan.Node, w plan.Window) *plan.WindowTVF {
-	out := schemaOf(in.Schema())
-	out.Fields = append(out.Fields, w.Columns()...)
-	return &plan.WindowTVF{Input: in, Window: w, Out: out}
 }
 
 // windowLengths binds the arguments that are intervals, those that there are.

@@ -15,7 +15,7 @@ const rounds = 20
 // all the same because the job's options say what happens to rows without event time.
 func Plan(n plan.Node, env *fn.Env, times bool) plan.Node {
 	o := &optimizer{env: env, times: times}
-	n = o.untilStable(n, o.foldConstants, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter, o.splitJoin, o.rank)
+	n = o.untilStable(n, o.foldConstants, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter, o.splitJoin, o.boundJoin, o.rank)
 	n = plan.Rewrite(n, o.windowAggregate)
 	n = o.prune(n)
 	n = o.untilStable(n, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter)

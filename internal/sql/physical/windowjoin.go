@@ -6,6 +6,7 @@ import (
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/op/windowjoin"
+	"github.com/millstream-io/millstream/internal/sql/config"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 )
 
@@ -18,7 +19,7 @@ func (p *planner) lowerJoin(n *plan.Join, path string) *Node {
 	}
 	w := n.Windows()
 	c := windowjoin.Config{
-		Out: n.Out, LeftOnly: n.Kind.LeftOnly(), Window: p.assigner(w.Window), Marked: w.Window.TimeType,
+		Out: n.Out, LeftOnly: n.Kind.LeftOnly(), AtOnce: n.AtOnce, TTL: p.Config.Duration(config.StateTTL).Milliseconds(), Window: p.assigner(w.Window), Marked: w.Window.TimeType,
 		In: [2]windowjoin.Side{
 			{Schema: l.Out, End: n.Keys[w.End].L, Sources: windowSources(n.L, n.Keys[w.End].L), Keep: n.Kind.PadsRight() || n.Kind == plan.AntiJoin},
 			{Schema: r.Out, End: n.Keys[w.End].R, Sources: windowSources(n.R, n.Keys[w.End].R), Keep: n.Kind.PadsLeft()},

@@ -16,6 +16,8 @@ func (c *Changes) join(n *Join) connector.Modes {
 	case w.Window.TimeType.Attr == types.Proctime:
 		c.Errors.Errorf(n.Pos, "windows of processing time cannot be joined").
 			WithHint("join windows of event time: those over the column of a WATERMARK")
+	case n.AtOnce && (c.Updating(n.L) || c.Updating(n.R)):
+		c.Missing.Errorf(n.Pos, "%s of inputs that update is not supported yet", n.Word)
 	case c.Updating(n.L):
 		c.onlyNew(n.Pos, n.L, "the left side of a window join")
 	case c.Updating(n.R):

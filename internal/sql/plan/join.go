@@ -51,7 +51,10 @@ type Join struct {
 	Keys []JoinKey
 	// Rest is what must hold besides, over the columns of both sides; nil if there is no more.
 	Rest expr.Expr
-	Out  *types.Schema
+	// AtOnce is set for a join by windows that is none of windows: pairs come as soon as both rows are there, and late left
+	// rows have their partners, too. Right rows are never late.
+	AtOnce bool
+	Out    *types.Schema
 	// Word is what the query calls it, such as LEFT JOIN or EXISTS, and Pos where.
 	Word string
 	Pos  diag.Pos
@@ -66,7 +69,7 @@ func NewJoin(kind JoinKind, l, r Node, cond expr.Expr, word string, pos diag.Pos
 
 // Anew returns the join over inputs with other columns, under a condition over these.
 func (n *Join) Anew(l, r Node, keys []JoinKey, rest expr.Expr) *Join {
-	out := &Join{Kind: n.Kind, L: l, R: r, Keys: keys, Rest: rest, Word: n.Word, Pos: n.Pos}
+	out := &Join{Kind: n.Kind, L: l, R: r, Keys: keys, Rest: rest, AtOnce: n.AtOnce, Word: n.Word, Pos: n.Pos}
 	out.Out = out.schema()
 	return out
 }
@@ -247,6 +250,9 @@ func (n *Join) Detail() string {
 	s := fmt.Sprintf("type=[%s], on=[%s]", n.Kind, strings.Join(on, ", "))
 	if n.Rest != nil {
 		s += fmt.Sprintf(", where=[%s]", n.Rest)
+	}
+	if n.AtOnce {
+		s += ", emit=[at once]"
 	}
 	return s
 }

@@ -73,12 +73,17 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 	return types.NoTime
 }
 
-// joinedTime: a window join passes time attributes on. So does any other join here, which is refused later.
+// joinedTime: a window join passes time attributes on, one that gives its pairs at once does not. Nor do other joins, but these are
+// refused later, with a better reason.
 func joinedTime(n *Join, col int) types.TimeAttr {
-	if width := len(n.L.Schema().Fields); col >= width {
-		return TimeAttr(n.R, col-width)
+	width := len(n.L.Schema().Fields)
+	switch {
+	case n.AtOnce || n.Within() != nil:
+		return types.NoTime
+	case col < width:
+		return TimeAttr(n.L, col)
 	}
-	return TimeAttr(n.L, col)
+	return TimeAttr(n.R, col-width)
 }
 
 // Windowed is where rows got their windows.
@@ -148,7 +153,7 @@ func aggregatedWindow(n *WindowAggregate, col int) (w Windowed, p WindowProp, ok
 // joinedWindow: the windows of a window join are those of both sides, but for a side that may be padded with NULLs.
 func joinedWindow(n *Join, col int) (w Windowed, p WindowProp, ok bool) {
 	windows := n.Windows()
-	if windows == nil {
+	if windows == nil || n.AtOnce {
 		return Windowed{}, 0, false
 	}
 	width := len(n.L.Schema().Fields)
