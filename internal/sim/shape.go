@@ -38,21 +38,22 @@ CREATE TABLE rides (
 `
 
 // Input makes n rows, about a second apart in event time and out of order; one
-// in fifty is late.
+// in fifty, whose u is 'late', comes a minute behind the others.
 func Input(n int, seed uint64) string {
 	rnd := rand.New(rand.NewPCG(seed, 7))
 	base := time.Date(2024, 3, 1, 5, 0, 0, 0, time.UTC)
 	var b strings.Builder
 	for i := range n {
 		at := base.Add(time.Duration(i)*time.Second - time.Duration(rnd.IntN(5000))*time.Millisecond)
+		u := "u" + strconv.Itoa(rnd.IntN(4))
 		if rnd.IntN(50) == 0 {
-			at = at.Add(-time.Minute)
+			at, u = at.Add(-time.Minute), "late"
 		}
 		v := strconv.Itoa(rnd.IntN(20))
 		if rnd.IntN(12) == 0 {
 			v = "NULL"
 		}
-		fmt.Fprintf(&b, "%d,%d,u%d,%s,%d.5,%s\n", i, rnd.IntN(7), rnd.IntN(4), v, rnd.IntN(100), at.Format("2006-01-02 15:04:05.000"))
+		fmt.Fprintf(&b, "%d,%d,%s,%s,%d.5,%s\n", i, rnd.IntN(7), u, v, rnd.IntN(100), at.Format("2006-01-02 15:04:05.000"))
 	}
 	return b.String()
 }
@@ -125,6 +126,8 @@ func Shapes() []Shape {
 		}
 	}
 	all := aggregates[0].calls
+	// Of a union of two sources, which rows are late depends on which is faster,
+	// so those that may be are left out there.
 	for _, s := range []struct{ name, insert string }{
 		{"grouping sets", "SELECT k, " + span + ", u" + text(all) + " FROM " + windows[0].call +
 			" GROUP BY window_start, window_end, GROUPING SETS ((k), (u), (k, u), ())"},
@@ -141,12 +144,20 @@ func Shapes() []Shape {
 		{"group window", "SELECT k, CAST(HOP_START(ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND) AS STRING)" + text(all) +
 			" FROM rides GROUP BY k, HOP(ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND)"},
 		{"windows of a union", "SELECT k, " + span + text(all) + " FROM TUMBLE(TABLE both_halves, DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY k, window_start, window_end"},
+		{"best of each window", "SELECT k, " + span + ", CAST(n AS STRING), CAST(rn AS STRING) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end " +
+			"ORDER BY n DESC, k) AS rn FROM (SELECT k, window_start, window_end, COUNT(*) AS n FROM " + windows[2].call + " GROUP BY k, window_start, window_end)) WHERE rn <= 3"},
+		{"last row of each window", "SELECT k, " + span + ", CAST(id AS STRING) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k " +
+			"ORDER BY ts DESC) AS rn FROM " + windows[0].call + ") WHERE rn = 1"},
+		{"join of windows", "SELECT l.k, CAST(l.window_start AS STRING), CAST(l.n AS STRING), CAST(r.s AS STRING) FROM (SELECT k, window_start, window_end, COUNT(*) AS n FROM " +
+			windows[0].call + " GROUP BY k, window_start, window_end) AS l LEFT JOIN (SELECT k, window_start, window_end, SUM(v) AS s FROM " + windows[0].call +
+			" WHERE v > 9 GROUP BY k, window_start, window_end) AS r ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"},
 		{"rows of windows", "SELECT k, " + span + ", CAST(id AS STRING), u FROM " + windows[2].call},
 	} {
 		columns := strings.Count(topLevel(s.insert), ",") - 1
 		views := `
 CREATE VIEW inner_windows AS SELECT k, window_time AS rowtime, COUNT(*) AS n FROM ` + windows[0].call + ` GROUP BY k, window_start, window_end, window_time;
-CREATE VIEW both_halves AS SELECT k, id, u, v, x, ts FROM rides WHERE id >= 20 UNION ALL SELECT k + 100, id, u, v, x, ts FROM rides WHERE v > 5;
+CREATE VIEW both_halves AS SELECT k, id, u, v, x, ts FROM rides WHERE u <> 'late' AND id >= 20
+  UNION ALL SELECT k + 100, id, u, v, x, ts FROM rides WHERE u <> 'late' AND v > 5;
 `
 		out = append(out, Shape{s.name, views + "INSERT INTO o " + s.insert + ";\n", table("o", columns, len(out))})
 	}

@@ -67,7 +67,10 @@ func (o *tally) String() string {
 func trials(t *testing.T, variable string, sample int) int {
 	t.Helper()
 	v := os.Getenv(variable)
-	if v == "" {
+	switch {
+	case v == "" && testing.Short():
+		return sample / 4
+	case v == "":
 		return sample
 	}
 	n, err := strconv.Atoi(v)

@@ -92,7 +92,7 @@ func (p *place) killUntilDone(rnd *rand.Rand, shape sim.Shape, whole time.Durati
 		var bang <-chan time.Time
 		soon := rnd.IntN(4) == 0
 		if kills < allowed {
-			within := whole
+			within := max(whole*3/4, time.Millisecond)
 			if soon {
 				within = 50 * time.Millisecond
 			}
