@@ -105,6 +105,12 @@ type Source interface {
 	Modes() Modes
 }
 
+// Located is implemented by sources that can say where they look for their
+// splits: a path, a topic.
+type Located interface {
+	Location() string
+}
+
 // Split is a part of a source that is read in order by one reader.
 type Split struct {
 	// ID is unique within the source and the same after a restart.

@@ -88,6 +88,9 @@ func (s *source) Bounded() bool { return s.interval == 0 }
 // Interval implements connector.Source.
 func (s *source) Interval() int64 { return s.interval }
 
+// Location implements connector.Located.
+func (s *source) Location() string { return s.path }
+
 // Modes implements connector.Source.
 func (s *source) Modes() connector.Modes { return connector.InsertOnly }
 

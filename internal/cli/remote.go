@@ -94,6 +94,7 @@ func (h *remote) Retain(ctx context.Context, id int64) error {
 // a signal.
 func (h *remote) Stop(ctx context.Context, savepoint, drain bool) (id int64, err error) {
 	h.runner.stopped.Store(true)
+	h.runner.why.Store(h.job.Why(stopPatience))
 	if savepoint || drain {
 		err = h.patient(func() (err error) {
 			id, err = h.job.StopWith(ctx, savepoint, drain)

@@ -72,7 +72,7 @@ func newRoot(p *process) *cobra.Command {
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(p), newExplain(p), newCheck(p), newShell(p), newTest(p), newSavepoint(p), newStop(p), newCheckpoints(p), newDiff(p), newVersion(p), newDocs())
+	root.AddCommand(newRun(p), newExplain(p), newCheck(p), newShell(p), newTest(p), newSavepoint(p), newStop(p), newCheckpoints(p), newDiff(p), newWhy(p), newVersion(p), newDocs())
 	return root
 }
 

@@ -152,6 +152,8 @@ type runner struct {
 	stopped atomic.Bool
 	// job is the one that runs, or nil.
 	job atomic.Pointer[runtime.Runner]
+	// why is what the job waited for when it was told to stop, or nil.
+	why atomic.Pointer[runtime.Why]
 }
 
 // signal makes the job that runs take a last checkpoint and end, and no other
@@ -167,6 +169,7 @@ func (r *runner) signal(os.Signal) {
 func (r *runner) stopJob() bool {
 	j := r.job.Load()
 	if j != nil {
+		r.why.Store(j.Why(stopPatience))
 		j.Stop()
 	}
 	return j != nil
@@ -250,8 +253,8 @@ func (r *runner) runJob(j *job, data *runtime.Data) error {
 	for _, line := range lossLines(rr.Metrics()) {
 		fmt.Fprintln(r.screen.err(), line)
 	}
-	if err == nil && data != nil && r.stopped.Load() {
-		fmt.Fprintf(r.screen.err(), "job %s was stopped; run the script again to go on\n", j.name)
+	if err == nil {
+		r.ended(j, rr, data)
 	}
 	if f, ok := failed(err).(*failure); ok {
 		if f.status == statusFailed && data != nil && data.Latest() != nil {
@@ -261,6 +264,23 @@ func (r *runner) runJob(j *job, data *runtime.Data) error {
 		return f
 	}
 	return nil
+}
+
+// ended says what there is to say of a job that has come to its end, or was
+// stopped.
+func (r *runner) ended(j *job, rr *runtime.Runner, data *runtime.Data) {
+	why := r.why.Load()
+	if now := rr.Why(stopPatience); why == nil || now != nil && now.Finished {
+		why = now
+	}
+	r.lastWord(why)
+	if data == nil || !r.stopped.Load() {
+		return
+	}
+	// The input may have ended just then.
+	if finished, err := data.Finished(); err == nil && !finished {
+		fmt.Fprintf(r.screen.err(), "job %s was stopped; run the script again to go on\n", j.name)
+	}
 }
 
 // warn prints the warnings of a script.

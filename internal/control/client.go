@@ -112,6 +112,15 @@ func (c *Client) Retain(ctx context.Context, id int64) error {
 	return err
 }
 
+// Why tells what the job's results wait for; see Handler.
+func (c *Client) Why(ctx context.Context) (json.RawMessage, error) {
+	a, err := c.ask(ctx, request{Command: cmdWhy})
+	if err != nil {
+		return nil, err
+	}
+	return a.Why, nil
+}
+
 func (c *Client) number(ctx context.Context, r request) (int64, error) {
 	a, err := c.ask(ctx, r)
 	if err != nil {

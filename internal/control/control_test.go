@@ -3,6 +3,7 @@ package control
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -40,6 +41,7 @@ func (j *job) Delete(_ context.Context, id int64) error {
 	return refusal{fmt.Errorf("checkpoint %d is the newest one", id)}
 }
 func (j *job) Retain(context.Context, int64) error { return errors.New("disk full") }
+func (j *job) Why() (json.RawMessage, error)       { return json.RawMessage(`{"waits":[]}`), nil }
 
 func listenTo(t *testing.T, dir string) (*Server, *Client, *job) {
 	t.Helper()
@@ -82,6 +84,9 @@ func TestCommands(t *testing.T) {
 	}
 	if err := c.Retain(ctx, 3); !errors.As(err, &remote) || remote.Refused() || err.Error() != "disk full" {
 		t.Errorf("retain: %v", err)
+	}
+	if why, err := c.Why(ctx); string(why) != `{"waits":[]}` || err != nil {
+		t.Errorf("why: %s, %v", why, err)
 	}
 	// An answer that is on its way when the server is closed comes.
 	answered := make(chan error, 1)

@@ -10,6 +10,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 )
@@ -27,6 +28,7 @@ const (
 	cmdStop      = "stop"
 	cmdDelete    = "delete"
 	cmdRetain    = "retain"
+	cmdWhy       = "why"
 )
 
 // request is one line to the process that runs the job.
@@ -47,6 +49,8 @@ type answer struct {
 	Refused bool    `json:"refused,omitempty"`
 	ID      int64   `json:"id,omitempty"`
 	Status  *Status `json:"status,omitempty"`
+	// Why is what the engine says.
+	Why json.RawMessage `json:"why,omitempty"`
 }
 
 // Status says how a job is doing.
@@ -76,6 +80,9 @@ type Handler interface {
 	// Delete removes a checkpoint, Retain makes a savepoint an ordinary one.
 	Delete(ctx context.Context, id int64) error
 	Retain(ctx context.Context, id int64) error
+	// Why tells what the job's results wait for, as JSON whose form the caller
+	// knows.
+	Why() (json.RawMessage, error)
 }
 
 // Refused is implemented by errors that say that the state does not allow what

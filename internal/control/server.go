@@ -201,6 +201,8 @@ func (s *Server) handle(line []byte) (a answer) {
 		err = s.handler.Delete(s.ctx, r.ID)
 	case cmdRetain:
 		err = s.handler.Retain(s.ctx, r.ID)
+	case cmdWhy:
+		a.Why, err = s.handler.Why()
 	default:
 		err = fmt.Errorf("the process that runs the job knows no command %q", r.Command)
 	}

@@ -1,6 +1,10 @@
 package runtime
 
 import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/graph"
 )
@@ -16,6 +20,10 @@ type discovery struct {
 	seq, file int64
 	// due is when to look again; never if that makes no sense.
 	due int64
+	// found is the number of splits that are known.
+	found atomic.Int64
+	// told is set once the user was told that there is nothing to read.
+	told bool
 }
 
 func newDiscovery(j *Job, n *graph.Node, tasks []*task) *discovery {
@@ -46,6 +54,7 @@ func (d *discovery) restore(from *checkpoint.Manifest) error {
 			return err
 		}
 	}
+	d.found.Store(int64(len(d.known)))
 	for i, t := range d.tasks {
 		t.post(letter{kind: letterSplits, splits: hands[i], last: d.interval() == 0})
 	}
@@ -98,7 +107,27 @@ func (d *discovery) look(hands [][]*split) error {
 		hands[i] = append(hands[i], s)
 		d.seq++
 	}
+	d.tell()
 	return nil
+}
+
+// tell says once that there is nothing to read, since that may be a mistake in
+// the table's options.
+func (d *discovery) tell() {
+	d.found.Store(int64(len(d.known)))
+	if len(d.known) > 0 || d.told || d.interval() == 0 {
+		return
+	}
+	d.told = true
+	d.job.cfg.Log(fmt.Sprintf("table %s: there is nothing to read%s yet; it is looked for again every %d ms", d.node.Source.Table, d.where(), d.interval()))
+}
+
+// where says in words where the source looks, if it can.
+func (d *discovery) where() string {
+	if l, ok := d.node.Source.Source.(connector.Located); ok {
+		return " at " + l.Location()
+	}
+	return ""
 }
 
 func (d *discovery) failure(err error) *Error {

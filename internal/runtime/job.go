@@ -47,6 +47,8 @@ type Job struct {
 	running atomic.Int32
 	over    chan struct{}
 	closed  bool
+	// inspecting is held while tasks are asked questions, and while they are closed.
+	inspecting sync.Mutex
 
 	lastCheckpoint, lastCheckpointTime, failedCheckpoints atomic.Int64
 }
@@ -484,6 +486,8 @@ func (j *Job) Close() error {
 	j.closed = true
 	j.cancel()
 	j.await()
+	j.inspecting.Lock()
+	defer j.inspecting.Unlock()
 	j.control.end()
 	var errs []error
 	for _, t := range j.tasks {

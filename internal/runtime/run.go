@@ -40,6 +40,7 @@ func (j *Job) Run(ctx context.Context) error {
 // loop steps a task until it is done.
 func (t *task) loop() {
 	s := newSleeper(t.job.ctx, t.sleep)
+	defer t.over.Store(true)
 	for t.job.ctx.Err() == nil {
 		switch t.step() {
 		case Progress:

@@ -72,6 +72,18 @@ func (r *Runner) Metrics() Metrics {
 	return j.Metrics()
 }
 
+// Why tells what the results of the current attempt wait for; nil between two
+// attempts.
+func (r *Runner) Why(patience time.Duration) *Why {
+	r.mu.Lock()
+	j := r.job
+	r.mu.Unlock()
+	if j == nil {
+		return nil
+	}
+	return j.Why(patience)
+}
+
 // Restarts returns how often the job was started again after a failure.
 func (r *Runner) Restarts() int64 {
 	r.mu.Lock()

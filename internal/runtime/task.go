@@ -86,6 +86,10 @@ type task struct {
 	now   int64
 	mail  mailbox
 	sleep chan struct{}
+	// asked is a question that the task has not answered yet, over is set when
+	// nothing steps it any more.
+	asked atomic.Pointer[inspection]
+	over  atomic.Bool
 }
 
 // input is the receiving end of one channel.
@@ -177,6 +181,7 @@ func (t *task) step() (status Status) {
 		}
 	}()
 	t.now = unset
+	t.answer()
 	status = t.next()
 	if t.chain.pending == 0 && t.chain.err == nil && (status == Progress || status == Idle && t.chain.asked()) {
 		t.chain.endEvent()
