@@ -1,6 +1,9 @@
 package runtime
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // The methods here run a job on the caller's goroutine, one event at a time:
 // for test scripts and for the simulator. They must not be mixed with Run.
@@ -10,6 +13,24 @@ func (j *Job) Tasks() int { return len(j.tasks) }
 
 // TaskName returns what task i runs.
 func (j *Job) TaskName(i int) string { return j.tasks[i].name }
+
+// Stateful returns the packages of the operators that have tables.
+func (j *Job) Stateful() []string {
+	var out []string
+	for _, t := range j.tasks {
+		for _, s := range t.chain.stages {
+			if s.store == nil || s.store.db == nil {
+				continue
+			}
+			typ := reflect.TypeOf(s.op)
+			if typ.Kind() == reflect.Pointer {
+				typ = typ.Elem()
+			}
+			out = append(out, typ.PkgPath())
+		}
+	}
+	return out
+}
 
 // StepTask lets task i handle one event.
 func (j *Job) StepTask(i int) Status {

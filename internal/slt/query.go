@@ -30,7 +30,7 @@ type query struct {
 	err error
 
 	job  *runtime.Job
-	fs   vfs.FS
+	disk vfs.CrashFS
 	data *runtime.Data
 	out  *script.Output
 	// seen is how many changes were shown. kept is how many came before the
@@ -42,6 +42,9 @@ type query struct {
 	moves     []move
 	keptClock int64
 	result    *table
+	// whole is the disk before a file of it was damaged, harm what was done to it.
+	whole *vfs.CrashFS
+	harm  string
 }
 
 // move is a move of the clock, after so much was fed.
@@ -66,10 +69,12 @@ func (q *query) start() (*types.Schema, error) {
 	switch {
 	case q.cfg.Tiny:
 		c.State = runtime.StateConfig{Backend: state.Disk, MaxRows: 1}
-	case q.cfg.Restore == Random:
+	case q.cfg.Restore == Random || q.cfg.Restore >= Faulty && q.cfg.Seed%2 == 0:
 		c.State.Backend = state.Disk
 	}
-	q.job, err = runtime.NewJob(p.Graph, c, q.data)
+	if q.job, err = runtime.NewJob(p.Graph, c, q.data); err == nil {
+		q.runner.stateful = append(q.runner.stateful, q.job.Stateful()...)
+	}
 	return p.Schema, err
 }
 
@@ -252,7 +257,9 @@ func (q *query) rows(t *catalog.Table, lines []feedLine) error {
 // says.
 func (q *query) settle() error {
 	if err := q.job.Drain(); err != nil {
-		return err
+		if err = q.mend(err); err != nil {
+			return err
+		}
 	}
 	if q.job.Over() {
 		return nil
@@ -263,6 +270,10 @@ func (q *query) settle() error {
 			return err
 		}
 		return q.crash()
+	case Faulty:
+		return q.crashAmid()
+	case Damaged:
+		return q.damage()
 	case Random:
 		if q.rand.IntN(3) == 0 {
 			if err := q.checkpoint(); err != nil {
@@ -292,7 +303,13 @@ func (q *query) crash() error {
 	if err := q.data.Close(); err != nil {
 		return err
 	}
+	return q.again()
+}
+
+// again goes on from the last checkpoint on the disk.
+func (q *query) again() error {
 	q.job, q.data = nil, nil
+	q.runner.result.Crashes++
 	q.out.Truncate(q.kept)
 	q.hub.Limit(q.keptFed)
 	if _, err := q.start(); err != nil {

@@ -25,6 +25,14 @@ const (
 	// Random: checkpoints and crashes come at random, so that steps are done
 	// again.
 	Random
+	// Faulty: after every step the machine crashes while a checkpoint is on its
+	// way, and loses some or all that was not synced; the query goes on with
+	// another parallelism.
+	Faulty
+	// Damaged: after every step the query is killed, a file of its checkpoint is
+	// damaged, and it goes on from that until the damage is found; then from the
+	// whole files.
+	Damaged
 )
 
 // Config is one way to run a script.
@@ -42,7 +50,10 @@ type Config struct {
 
 // String names the configuration.
 func (c Config) String() string {
-	restore := [...]string{"never", "each step", fmt.Sprintf("random (seed %d)", c.Seed)}[c.Restore]
+	restore := [...]string{"never", "each step", "random", "faulty", "damaged"}[c.Restore]
+	if c.Restore >= Random {
+		restore += fmt.Sprintf(" (seed %d)", c.Seed)
+	}
 	memory := "ample"
 	if c.Tiny {
 		memory = "tiny"
@@ -78,6 +89,11 @@ type Result struct {
 	// Unsupported is the first thing that the script needs and that is not
 	// there yet; such a failure is no wrong answer.
 	Unsupported string
+	// Stateful are the packages of those operators of the queries that have tables.
+	Stateful []string
+	// Crashes, Found and Harmless count the crashes, and the damaged files that
+	// were found or have done no harm.
+	Crashes, Found, Harmless int
 }
 
 // Passed reports whether the script gave its answers in all configurations.
@@ -128,8 +144,12 @@ func Run(path string, configs []Config) *Result {
 	}
 	for _, c := range configs {
 		r := newRunner(f, c)
+		r.result = res
 		r.compare(res)
 		r.close()
+		res.Stateful = append(res.Stateful, r.stateful...)
+		slices.Sort(res.Stateful)
+		res.Stateful = slices.Compact(res.Stateful)
 		if len(res.Failures) > 0 {
 			break
 		}

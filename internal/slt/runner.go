@@ -30,10 +30,13 @@ type runner struct {
 	raw bool
 	// unsupported is what the script needs and that is not there yet.
 	unsupported string
+	// result counts faults, stateful are the packages of operators with tables.
+	result   *Result
+	stateful []string
 }
 
 func newRunner(f *sltfile.File, c Config) *runner {
-	return &runner{file: f, cfg: c, rand: newRand(c), hub: script.NewHub()}
+	return &runner{result: &Result{}, file: f, cfg: c, rand: newRand(c), hub: script.NewHub()}
 }
 
 func (r *runner) close() {
@@ -195,8 +198,8 @@ func (e *inputError) Error() string { return e.msg }
 
 // data opens the place where a query keeps its checkpoints.
 func (q *query) openData() (*runtime.Data, error) {
-	if q.fs == nil {
-		q.fs = vfs.NewMem()
+	if q.disk.MemFS == nil {
+		q.disk = vfs.NewCrashFS()
 	}
-	return runtime.OpenData(q.fs, "data", "script")
+	return runtime.OpenData(q.disk, "data", "script")
 }
