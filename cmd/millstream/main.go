@@ -14,6 +14,7 @@ import (
 	_ "github.com/millstream-io/millstream/connector/nexmark"
 	_ "github.com/millstream-io/millstream/connector/print"
 	_ "github.com/millstream-io/millstream/connector/script"
+	_ "github.com/millstream-io/millstream/connector/statetable"
 	_ "github.com/millstream-io/millstream/format/csv"
 	_ "github.com/millstream-io/millstream/format/json"
 	_ "github.com/millstream-io/millstream/format/raw"

@@ -55,7 +55,7 @@ func (m *Manifest) Held() []Held {
 	var out []Held
 	for i := range m.Nodes {
 		if n := &m.Nodes[i]; n.HasState() {
-			out = append(out, Held{ID: n.ID, Name: n.Name, What: n.what(), Keeps: n.Keeps, Tables: n.tables()})
+			out = append(out, Held{ID: n.ID, Name: n.Name, What: n.what(), Keeps: n.Keeps, Tables: n.Tables()})
 		}
 	}
 	return out

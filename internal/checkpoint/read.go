@@ -226,4 +226,11 @@ func (s *Source) copyTo(fs vfs.FS, to string, m *Manifest) error {
 }
 
 // hexSum is how a state.FileInfo has the hash of a file.
+// Inspect calls f with the rows of a subtask's state, as state.Inspect does. name
+// is that of a directory for files beside the checkpoint's, if that can be
+// written.
+func (s *Source) Inspect(info *state.Info, name string, f func(table uint16, key, value []byte) error) error {
+	return state.Inspect(s.FS, s.FS.PathJoin(s.Path, name), state.Part{FS: s.FS, Info: info, Path: s.file}, f)
+}
+
 func hexSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }

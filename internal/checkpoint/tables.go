@@ -54,9 +54,9 @@ func (r *recorder) Table(spec state.Spec) (state.Table, error) {
 	return r.db.Table(spec)
 }
 
-// tables returns the declarations of the tables that the checkpoint has of a
+// Tables returns the declarations of the tables that the checkpoint has of a
 // node: those of its first subtask with state, of which all have the same.
-func (n *Node) tables() []state.TableInfo {
+func (n *Node) Tables() []state.TableInfo {
 	for _, s := range n.Subtasks {
 		if s.State != nil {
 			return s.State.Tables

@@ -68,7 +68,7 @@ func (p *process) jobs(file string, s *settings) ([]*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc, err := planScript(file, text, session.Config{Options: options, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard},
+	sc, err := planScript(file, text, session.Config{Options: options, Shared: s.shared(), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard},
 		outputForm{"changelog", io.Discard})
 	if err != nil {
 		return nil, err

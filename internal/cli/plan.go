@@ -57,7 +57,7 @@ func (p *process) planOnly(file string, s *settings) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := session.Config{Options: options, Stdin: p.stdin, Stdout: io.Discard, Stderr: io.Discard}
+	host := session.Config{Options: options, Shared: s.shared(), Stdin: p.stdin, Stdout: io.Discard, Stderr: io.Discard}
 	return planScript(file, text, host, outputForm{"changelog", io.Discard})
 }
 

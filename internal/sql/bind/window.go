@@ -24,12 +24,14 @@ func (b *Binder) tableFunc(t *ast.TableFunc) *relation {
 	switch {
 	case name == "LATE":
 		return b.lateRows(t.Call)
+	case name == "STATE":
+		return b.stateTable(t.Call)
 	case laterTableFuncs[name]:
 		b.unsupported(t.Pos(), name)
 	case t.Lateral || fn.Lookup(name) != nil:
 		b.unsupported(t.Pos(), "the table function "+name)
 	default:
-		b.unknown(t.Call.Pos(), name, []string{"TUMBLE", "HOP", "CUMULATE", "SESSION", "LATE"}, "unknown table function %s", t.Call.FuncName())
+		b.unknown(t.Call.Pos(), name, []string{"TUMBLE", "HOP", "CUMULATE", "SESSION", "LATE", "STATE"}, "unknown table function %s", t.Call.FuncName())
 	}
 	return nil
 }
