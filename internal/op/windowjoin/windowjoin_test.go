@@ -50,8 +50,12 @@ func less(c *Config) {
 // one or in several.
 func each(t *testing.T, c Config, run func(t *testing.T, oc optest.Case)) {
 	for _, block := range []int{1, 2, blockRows} {
+		by := []int{0}
+		if len(c.Keys) == 0 {
+			by = []int{3} // rows travel by their window
+		}
 		t.Run(fmt.Sprint("block=", block), func(t *testing.T) {
-			run(t, optest.Case{In: []*types.Schema{schema, schema}, Keys: [][]int{{0}, {0}}, New: func() op.Operator { return newSized(c, block) }})
+			run(t, optest.Case{In: []*types.Schema{schema, schema}, Keys: [][]int{by, by}, New: func() op.Operator { return newSized(c, block) }})
 		})
 	}
 }

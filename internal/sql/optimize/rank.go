@@ -34,7 +34,7 @@ func (o *optimizer) rank(n plan.Node) plan.Node {
 	switch {
 	case to == math.MaxInt64:
 		return n
-	case from > to:
+	case from > to && to > 0:
 		return &plan.Values{Out: f.Schema()}
 	}
 	return filtered(&plan.Rank{

@@ -30,6 +30,8 @@ func (c *Changes) join(n *Join) connector.Modes {
 func (c *Changes) rank(n *Rank) connector.Modes {
 	w := n.Window()
 	switch {
+	case n.To < 1:
+		c.Errors.Errorf(n.Pos, "the numbers of %s begin with 1, so no row has one up to %d", n.Func, n.To)
 	case w == nil:
 		e := c.Missing.Errorf(n.Pos, "%s without a window is not supported yet", n.Func)
 		if windowsIn(n.Input) != nil {

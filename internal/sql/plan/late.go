@@ -106,10 +106,14 @@ func DropsLate(n Node) *Window {
 		w = &n.Window
 	case *Join:
 		windows := n.Windows()
-		if windows == nil {
+		if windows == nil || n.AtOnce {
 			return nil
 		}
 		w = windows.Window
+	case *Rank:
+		if w = n.Window(); w == nil {
+			return nil
+		}
 	default:
 		return nil
 	}
@@ -125,7 +129,11 @@ func marked(n Node) bool {
 		switch in := in.(type) {
 		case *Watermark:
 			return true
-		case *Aggregate, *WindowAggregate:
+		case *Aggregate, *WindowAggregate, *Rank:
+		case *Join:
+			if (in.AtOnce || in.Windows() == nil) && marked(in) {
+				return true
+			}
 		case *WindowTVF:
 			if in.Window.Kind != Session && marked(in) {
 				return true
