@@ -202,6 +202,8 @@ func (p pruner) join(n *plan.Join, need columns, timed bool) (plan.Node, map[int
 		wider.addExpr(n.Rest)
 	}
 	left, right := columns{}, columns{}
+	left.addAll(plan.TapColumns(n.TapsL))
+	right.addAll(plan.TapColumns(n.TapsR))
 	for c := range wider {
 		if c < width {
 			left[c] = true
@@ -224,5 +226,8 @@ func (p pruner) join(n *plan.Join, need columns, timed bool) (plan.Node, map[int
 	if rest != nil {
 		rest = expr.Remap(rest, func(i int) int { return at[i] })
 	}
-	return n.Anew(l, r, keys, rest), at
+	out := n.Anew(l, r, keys, rest)
+	out.TapsL = plan.MapTaps(n.TapsL, func(c int) int { return at[c] })
+	out.TapsR = plan.MapTaps(n.TapsR, func(c int) int { return atRight[c] })
+	return out, at
 }

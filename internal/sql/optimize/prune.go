@@ -10,7 +10,6 @@ import (
 // prune removes columns that nobody needs, down into the sources, and watermarks that no node above waits for.
 func (o *optimizer) prune(n plan.Node) plan.Node {
 	p := pruner{times: o.times}
-	n = plan.Rewrite(n, o.alone)
 	out, _ := p.node(n, all(n), false)
 	return out
 }

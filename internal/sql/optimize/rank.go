@@ -102,8 +102,14 @@ func (p pruner) over(n *plan.Over, need columns) (plan.Node, map[int]int) {
 
 func (p pruner) rank(n *plan.Rank, need columns) (plan.Node, map[int]int) {
 	last := len(n.Input.Schema().Fields)
-	in, at := p.ranked(n.Input, need, last, n.Partition, n.Order)
+	wider := columns{}
+	for c := range need {
+		wider[c] = true
+	}
+	wider.addAll(plan.TapColumns(n.Taps))
+	in, at := p.ranked(n.Input, wider, last, n.Partition, n.Order)
 	out := *n
+	out.Taps = plan.MapTaps(n.Taps, func(c int) int { return at[c] })
 	out.Input, out.Partition, out.Order = in, moved(n.Partition, at), movedOrder(n.Order, at)
 	out.Out = &types.Schema{Fields: slices.Clone(in.Schema().Fields)}
 	if out.Numbered = n.Numbered && need[last]; out.Numbered {

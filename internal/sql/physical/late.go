@@ -2,6 +2,7 @@ package physical
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/millstream-io/millstream/connector"
@@ -23,7 +24,9 @@ func lateTaps(taps []plan.Tap) []window.LateTap {
 // tap enters a node whose operator has taps, and returns it.
 func (p *planner) tap(n *Node) *Node {
 	for _, t := range plan.TapsOf(n.logical) {
-		p.tapped[t.Tag] = append(p.tapped[t.Tag], n)
+		if !slices.Contains(p.tapped[t.Tag], n) {
+			p.tapped[t.Tag] = append(p.tapped[t.Tag], n)
+		}
 	}
 	return n
 }
@@ -147,7 +150,9 @@ func (n *Node) lateRows() string {
 	}
 	var selected []string
 	for _, t := range plan.TapsOf(n.logical) {
-		selected = append(selected, t.Tag)
+		if !slices.Contains(selected, t.Tag) {
+			selected = append(selected, t.Tag)
+		}
 	}
 	if len(selected) > 0 {
 		then = "counted, and go to the side output " + strings.Join(selected, ", ")

@@ -21,8 +21,10 @@ func (p *planner) lowerJoin(n *plan.Join, path string) *Node {
 	c := windowjoin.Config{
 		Out: n.Out, LeftOnly: n.Kind.LeftOnly(), AtOnce: n.AtOnce, TTL: p.Config.Duration(config.StateTTL).Milliseconds(), Window: p.assigner(w.Window), Marked: w.Window.TimeType,
 		In: [2]windowjoin.Side{
-			{Schema: l.Out, End: n.Keys[w.End].L, Sources: windowSources(n.L, n.Keys[w.End].L), Keep: n.Kind.PadsRight() || n.Kind == plan.AntiJoin},
-			{Schema: r.Out, End: n.Keys[w.End].R, Sources: windowSources(n.R, n.Keys[w.End].R), Keep: n.Kind.PadsLeft()},
+			{Schema: l.Out, End: n.Keys[w.End].L, Sources: windowSources(n.L, n.Keys[w.End].L), Keep: n.Kind.PadsRight() || n.Kind == plan.AntiJoin,
+				Taps: lateTaps(n.TapsL)},
+			{Schema: r.Out, End: n.Keys[w.End].R, Sources: windowSources(n.R, n.Keys[w.End].R), Keep: n.Kind.PadsLeft(),
+				Taps: lateTaps(n.TapsR)},
 		},
 	}
 	var keys [2][]int
@@ -48,9 +50,9 @@ func (p *planner) lowerJoin(n *plan.Join, path string) *Node {
 		p.errs.Errorf(n.Pos, "%v", err)
 		return nil
 	}
-	return p.add(&Node{
+	return p.tap(p.add(&Node{
 		ID: id, Name: "WindowJoin", Detail: n.Detail(), Parallelism: parallelism, In: []Input{left, right}, Out: n.Out, logical: n, create: create,
-	})
+	}))
 }
 
 // windowSources tells which columns follow from the window of a row, whose end is a column, so that they need not be kept. The

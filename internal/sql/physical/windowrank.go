@@ -23,6 +23,7 @@ func (p *planner) lowerRank(n *plan.Rank, path string) *Node {
 	c := windowrank.Config{
 		In: in.Out, Out: n.Out, End: n.WindowEnd(), From: n.From, To: n.To, Numbered: n.Numbered,
 		LastWins: n.Deduplicates() && n.Order[0].Desc, Window: p.assigner(w), Marked: w.TimeType,
+		Taps: lateTaps(n.Taps),
 	}
 	c.Sources = windowSources(n.Input, c.End)
 	for _, k := range n.Partition {
@@ -39,8 +40,8 @@ func (p *planner) lowerRank(n *plan.Rank, path string) *Node {
 		by = []int{c.End}
 	}
 	edge, parallelism := p.byKey(in, by)
-	return p.add(&Node{
+	return p.tap(p.add(&Node{
 		ID: id, Name: name, Detail: n.Detail(), Parallelism: parallelism, In: []Input{edge}, Out: n.Out, logical: n,
 		create: func() (op.Operator, error) { return windowrank.New(c), nil },
-	})
+	}))
 }

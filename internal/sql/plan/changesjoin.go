@@ -22,6 +22,8 @@ func (c *Changes) join(n *Join) connector.Modes {
 		c.onlyNew(n.Pos, n.L, "the left side of a window join")
 	case c.Updating(n.R):
 		c.onlyNew(n.Pos, n.R, "the right side of a window join")
+	case !n.AtOnce && (takesLateRows(n.L, n.Keys[w.End].L) || takesLateRows(n.R, n.Keys[w.End].R)):
+		c.onlyOnce(n.Pos, "a join of windows")
 	}
 	return connector.InsertOnly
 }
@@ -45,8 +47,24 @@ func (c *Changes) rank(n *Rank) connector.Modes {
 			WithHint("rank those of windows of event time: over the column of a WATERMARK")
 	case c.Updating(n.Input):
 		c.onlyNew(n.Pos, n.Input, "the ranking of a window's rows")
+	case takesLateRows(n.Input, n.WindowEnd()):
+		c.onlyOnce(n.Pos, "the ranking of a window's rows")
 	}
 	return connector.InsertOnly
+}
+
+// takesLateRows reports whether the rows of a node got their windows, whose end is a column, over a table that wants results to be
+// shown again.
+func takesLateRows(n Node, end int) bool {
+	from, _, _ := WindowColumn(n, end)
+	tvf, is := from.Node.(*WindowTVF)
+	return is && tvf.Emit != nil
+}
+
+// onlyOnce reports what cannot show its results again for late rows.
+func (c *Changes) onlyOnce(pos diag.Pos, what string) {
+	c.Errors.Errorf(pos, "%s shows its results once, but a table below has 'late-rows' = 'emit'", what).
+		WithHint("for this query, say FROM t /*+ OPTIONS('late-rows' = 'drop') */; LATE tells which rows came too late")
 }
 
 // onlyNew reports an input that updates where only new rows are taken.

@@ -54,7 +54,9 @@ type Join struct {
 	// AtOnce is set for a join by windows that is none of windows: pairs come as soon as both rows are there, and late left
 	// rows have their partners, too. Right rows are never late.
 	AtOnce bool
-	Out    *types.Schema
+	// TapsL and TapsR want the rows of each side that are late for a join of windows.
+	TapsL, TapsR []Tap
+	Out          *types.Schema
 	// Word is what the query calls it, such as LEFT JOIN or EXISTS, and Pos where.
 	Word string
 	Pos  diag.Pos

@@ -65,6 +65,10 @@ func TapsOf(n Node) []Tap {
 		if n.Window.Kind == Session {
 			return n.Taps
 		}
+	case *Rank:
+		return n.Taps
+	case *Join:
+		return slices.Concat(n.TapsL, n.TapsR)
 	}
 	return nil
 }

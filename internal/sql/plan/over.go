@@ -48,7 +48,9 @@ type Rank struct {
 	// Numbered tells that the number is the last column of the result; otherwise the columns are those of the input.
 	Numbered bool
 	Out      *types.Schema
-	Pos      diag.Pos
+	// Taps want the rows that are late for their window.
+	Taps []Tap
+	Pos  diag.Pos
 }
 
 // NewOver makes an Over; name is that of the column that it adds.
