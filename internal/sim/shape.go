@@ -161,7 +161,7 @@ CREATE VIEW both_halves AS SELECT k, id, u, v, x, ts FROM rides WHERE u <> 'late
 `
 		out = append(out, Shape{s.name, views + "INSERT INTO o " + s.insert + ";\n", table("o", columns, len(out))})
 	}
-	return append(out, severalSinks())
+	return append(out, severalSinks(), lateRows())
 }
 
 // topLevel is the list of a SELECT without what is in parentheses.
@@ -196,6 +196,21 @@ INSERT INTO a SELECT k, ` + span + text([]string{"n", "s", "n + s"}) + ` FROM co
 INSERT INTO b SELECT k, ` + span + text(aggregates[2].calls) + ` FROM ` + windows[4].call + ` GROUP BY k, window_start, window_end;
 INSERT INTO c SELECT k, 'ride', CAST(id AS STRING), u FROM rides WHERE v > 3;
 INSERT INTO d SELECT k, ` + span + text([]string{"n", "s", "n - s"}) + ` FROM counted WHERE n > 1;
+END;
+`,
+	}
+}
+
+// lateRows is a statement set whose rows are in the results of two windows, or
+// among the late rows of one.
+func lateRows() Shape {
+	return Shape{
+		Name:  "late rows beside results",
+		sinks: table("a", 1, 0) + table("b", 2, 1) + table("c", 5, 3),
+		inserts: `EXECUTE STATEMENT SET BEGIN
+INSERT INTO a SELECT k, ` + span + text([]string{"COUNT(*)"}) + ` FROM ` + windows[2].call + ` GROUP BY k, window_start, window_end;
+INSERT INTO b SELECT k, ` + span + text([]string{"id", "v"}) + ` FROM ` + windows[4].call + `;
+INSERT INTO c SELECT k, late_operator` + text([]string{"id", "u", "late_window_end", "late_watermark", "late_by_ms"}) + ` FROM LATE(rides);
 END;
 `,
 	}
