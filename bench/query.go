@@ -14,7 +14,7 @@ import (
 var ownQueries embed.FS
 
 // defaultQueries are run when none is named.
-var defaultQueries = []string{"q0", "q1", "q2", "q14", "q22", "tumble", "json0", "json2", "csv0"}
+var defaultQueries = []string{"q0", "q1", "q2", "q14", "q22", "q5", "q8", "q11", "q12", "tumble", "json0", "json2", "csv0"}
 
 // sameAnswer names the query of the workload that has the same rows as one over a file of the workload's bids.
 var sameAnswer = map[string]string{"json0": "q0", "json2": "q2", "csv0": "q0"}
