@@ -11,18 +11,21 @@ import (
 
 func newExplain(p *process) *cobra.Command {
 	var s settings
+	var ofState bool
 	c := &cobra.Command{
 		Use:   "explain FILE.sql",
 		Short: "print the plans of a script",
-		Long:  "Prints the plan of each job of a script: as written, optimized, as operators, and as the graph that runs. Nothing runs.",
-		Args:  exactly(1, "explain FILE.sql"),
-		RunE:  func(_ *cobra.Command, args []string) error { return p.explain(args[0], &s) },
+		Long: "Prints the plan of each job of a script: as written, optimized, as operators, and as the graph that runs. With --state it tells what each operator keeps, " +
+			"what bounds that, and about how many bytes a row takes. Nothing runs.",
+		Args: exactly(1, "explain FILE.sql"),
+		RunE: func(_ *cobra.Command, args []string) error { return p.explain(args[0], &s, ofState) },
 	}
 	s.defineFlag(c)
+	c.Flags().BoolVar(&ofState, "state", false, "print what the operators keep, and what bounds it")
 	return c
 }
 
-func (p *process) explain(file string, s *settings) error {
+func (p *process) explain(file string, s *settings, ofState bool) error {
 	sc, err := p.planOnly(file, s)
 	if err != nil {
 		return err
@@ -42,7 +45,13 @@ func (p *process) explain(file string, s *settings) error {
 		} else {
 			name = "job " + name
 		}
-		fmt.Fprintf(p.stdout, "-- %s\n%s", name, st.job.explain)
+		text := st.job.explain
+		if ofState {
+			if text, err = session.ExplainState(st.job.graph); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(p.stdout, "-- %s\n%s", name, text)
 	}
 	return sc.err()
 }

@@ -209,7 +209,7 @@ type Reset struct {
 }
 
 // Explain is EXPLAIN [PLAN FOR | details] statement. Details are in capitals: ESTIMATED_COST, CHANGELOG_MODE,
-// JSON_EXECUTION_PLAN, PLAN_ADVICE.
+// JSON_EXECUTION_PLAN, PLAN_ADVICE, and our own STATE.
 type Explain struct {
 	diag.Span
 	Details   []string

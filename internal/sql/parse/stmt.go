@@ -329,7 +329,7 @@ func (p *parser) explain() ast.Statement {
 	p.advance()
 	e := &ast.Explain{}
 	if !p.accept("PLAN", "FOR") {
-		for p.isAny("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE") {
+		for p.isAny("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE", "STATE") {
 			e.Details = append(e.Details, p.tok.up)
 			p.advance()
 			if !p.acceptOp(",") {
@@ -345,7 +345,7 @@ func (p *parser) explain() ast.Statement {
 	default:
 		hint := ""
 		if p.tok.kind == tokWord {
-			hint = diag.DidYouMean(p.tok.up, []string{"ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE"})
+			hint = diag.DidYouMean(p.tok.up, []string{"ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE", "STATE"})
 		}
 		p.expectedHint("a query, an INSERT or a statement set", "after EXPLAIN", hint)
 	}

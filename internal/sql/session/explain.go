@@ -11,13 +11,15 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// explain answers EXPLAIN: the plan of a statement at each stage.
+// explain answers EXPLAIN: the plan of a statement at each stage, or what it keeps.
 func (s *Session) explain(e *ast.Explain) (*Result, error) {
-	withModes := false
+	withModes, ofState := false, false
 	for _, d := range e.Details {
 		switch d {
 		case "CHANGELOG_MODE":
 			withModes = true
+		case "STATE":
+			ofState = true
 		case "ESTIMATED_COST":
 			// The optimizer goes by rules and knows no costs; Flink's statement runs and shows the plan.
 		default:
@@ -46,7 +48,18 @@ func (s *Session) explain(e *ast.Explain) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text(st.text(withModes)), nil
+	if !ofState {
+		return text(st.text(withModes)), nil
+	}
+	g, err := st.physical.Graph()
+	if err != nil {
+		return nil, err
+	}
+	kept, err := ExplainState(g)
+	if err != nil {
+		return nil, err
+	}
+	return text(kept), nil
 }
 
 // anySink stands for the receiver of a query that is only explained.
