@@ -171,7 +171,7 @@ func (e *explainer) wait(w *runtime.Wait) {
 		at = "it is at " + eventText(*w.Watermark)
 	}
 	if w.Needs == nil {
-		e.add("%s (%s) holds rows back: %s", w.Name, w.ID, at)
+		e.add("%s (%s): %s", w.Name, w.ID, at)
 	} else {
 		e.add("%s (%s) waits for the watermark %s, at which its next results come; %s", w.Name, w.ID, eventText(*w.Needs), at)
 	}

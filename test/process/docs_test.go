@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the outputs into the documents")
+var update = flag.Bool("update", false, "write the outputs into the documents and the files of testdata")
 
 // TestDocuments does what the README and the quick start tell: it writes their
 // files (blocks with a file's name) and runs their commands (lines that begin

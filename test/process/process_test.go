@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -117,8 +118,24 @@ type process struct {
 // start runs the program without waiting for its end.
 func (p *place) start(stdin string, args ...string) *process {
 	p.t.Helper()
+	return p.startReading(strings.NewReader(stdin), args...)
+}
+
+// startTyped runs the program with a standard input that stays open.
+func (p *place) startTyped(args ...string) (*process, io.Writer) {
+	p.t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	return p.startReading(r, args...), w
+}
+
+func (p *place) startReading(stdin io.Reader, args ...string) *process {
+	p.t.Helper()
 	pr := &process{t: p.t, cmd: p.command(args), done: make(chan error, 1)}
-	pr.cmd.Stdin = strings.NewReader(stdin)
+	pr.cmd.Stdin = stdin
 	pr.cmd.Stdout, pr.cmd.Stderr = &pr.stdout, &pr.stderr
 	if err := pr.cmd.Start(); err != nil {
 		p.t.Fatal(err)
