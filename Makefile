@@ -1,4 +1,4 @@
-# Targets: build, demo, test, race, bench, lint, fuzz, cover, cases, docs, clean.
+# Targets: build, demo, test, race, bench, lint, fuzz, faults, memory, cover, cases, docs, clean.
 
 GO       ?= go
 BIN      := bin/millstream
@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 
 export CGO_ENABLED = 0
 
-.PHONY: build demo test race bench bench-flink lint fuzz cover cases docs clean
+.PHONY: build demo test race bench bench-flink lint fuzz faults memory cover cases docs clean
 
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/millstream
@@ -44,6 +44,16 @@ fuzz:
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./internal/sql/parse
 	$(GO) test -run '^$$' -fuzz FuzzJSON -fuzztime $(FUZZTIME) ./format/json
 	$(GO) test -run '^$$' -fuzz FuzzCSV -fuzztime $(FUZZTIME) ./format/csv
+
+# The whole table of docs/faults.md; "make test" runs a sample of each line.
+faults:
+	MILLSTREAM_CRASHES=10000 MILLSTREAM_MUTATIONS=10000 MILLSTREAM_CALLS=10 $(GO) test -timeout 3h -v -run 'TestShapes' ./internal/sim
+	MILLSTREAM_SEEDS=10 $(GO) test -timeout 3h -v -run 'TestScriptFaults' ./test
+	MILLSTREAM_KILLS=500 $(GO) test -timeout 3h -v -run 'TestKill|TestDiskErrors|TestFullDisk|TestHeld|TestDataRemoved|TestStop' ./test/process
+
+# A job with far more state than memory.
+memory: build
+	bench/memory.sh $(BIN)
 
 cover:
 	$(GO) test -short -coverprofile cover.out ./...

@@ -53,6 +53,45 @@ func TestWriteFileIsAtomic(t *testing.T) {
 	}
 }
 
+// TestMkdirAllAgain makes a directory again after a call of the first attempt has
+// failed: then it is durable.
+func TestMkdirAllAgain(t *testing.T) {
+	for n := int64(1); ; n++ {
+		mem := NewCrashFS()
+		fsys := NewFaultFSOf(mem, AllCalls)
+		fsys.FailFrom(n, 1)
+		if err := MkdirAll(fsys, "a/b"); err != nil && !errors.Is(err, ErrInjected) {
+			t.Fatal(err)
+		}
+		if fsys.Failed() == 0 {
+			break
+		}
+		must(t, MkdirAll(fsys, "a/b"))
+		must(t, WriteFile(fsys, "a/b/f", []byte("x")))
+		if got := content(t, mem.Crash(0, nil), "a/b/f"); got != "x" {
+			t.Errorf("call %d failed: the file holds %q after a crash", n, got)
+		}
+	}
+}
+
+func TestFaultsByKind(t *testing.T) {
+	fsys := NewFaultFSOf(NewMem(), Syncs)
+	fsys.FailFrom(1, 1)
+	f, err := Create(fsys, "f")
+	must(t, err)
+	if err := f.Sync(); !errors.Is(err, ErrInjected) || !strings.Contains(err.Error(), "sync f") {
+		t.Errorf("got %v", err)
+	}
+	must(t, f.Sync())
+	must(t, f.Close())
+	if again := fsys.SyncedAgain(); len(again) != 1 || again[0] != "f" {
+		t.Errorf("synced again: %q", again)
+	}
+	if s := (Syncs | Reads).String(); s != "read|sync" {
+		t.Error(s)
+	}
+}
+
 func TestUnsyncedIsLost(t *testing.T) {
 	fsys := NewCrashFS()
 	must(t, MkdirAll(fsys, "d"))
