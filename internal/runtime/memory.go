@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	// codeShare is the share for what is not Go's: the program itself.
-	codeShare = 8
+	// program is what is not Go's: the pages of the program itself, and what the
+	// heap takes for a moment beyond its limit. It is codeShare of a large limit.
+	program, codeShare = 28 << 20, 8
 	// minQueue is the least that the inputs of a task may hold.
 	minQueue = 64 << 10
 	// unknownMemory is what a machine is taken to have that does not tell.
@@ -44,7 +45,7 @@ func processMemory(limit int64, lean bool) *state.Budget {
 	}
 	process.budget.SetLimit(limit, lean)
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(limit - limit/codeShare)
+		debug.SetMemoryLimit(limit - max(limit/codeShare, program))
 	}
 	return process.budget
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/millstream-io/millstream/batch"
@@ -277,4 +278,28 @@ func beyondMemory(b *testing.B, skew float64, times int) {
 	}
 	perRow(b, n)
 	b.ReportMetric(float64(t.memBytes())/1e6, "MB")
+}
+
+// BenchmarkBytesPerKey fills tables of a key and a value of 8 bytes each, and
+// reports what a row takes besides these: as the table counts it, and as the heap
+// does. It depends on how full the index is.
+func BenchmarkBytesPerKey(b *testing.B) {
+	for _, rows := range []int{700_000, 1_000_000, 1_400_000, 2_000_000} {
+		b.Run(fmt.Sprint(rows), func(b *testing.B) {
+			before := heapBytes()
+			t := filled(b, Config{Name: "bench", Parallelism: 1, Backend: Disk, FS: vfs.NewMem(), Dir: "state"}, rows)
+			grown := heapBytes() - before
+			const data = 3 * 8 // benchTable has two values
+			b.ReportMetric(float64(t.memBytes())/float64(rows)-data, "counted-B/key")
+			b.ReportMetric(float64(grown)/float64(rows)-data, "heap-B/key")
+			t.db.Close()
+		})
+	}
+}
+
+func heapBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -90,7 +90,7 @@ func TestScanBeyondBudget(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if rows != n || most > n/3 {
+	if rows != n || most > n*2/5 {
 		t.Errorf("%d rows of %d, up to %d in memory", rows, n, most)
 	}
 }

@@ -317,7 +317,7 @@ func (s *space) enroll(slot int32, flags uint8) {
 	switch {
 	case s.index != nil:
 		s.enter(t.meta.at(slot).low, slot)
-		if int(s.rows)*2 > len(s.index) {
+		if crammed(s.rows, s.index) {
 			s.growIndex()
 		}
 	case s.rows > smallSpace:

@@ -139,7 +139,7 @@ func (s *space) insertHashed(k *Keys, slots []int32, from int) {
 				slot := s.add(low, groups[r], int32(from+i))
 				out[i] = slot
 				index[p] = entry(low, slot)
-				if int(s.rows)*2 > len(index) {
+				if crammed(s.rows, index) {
 					s.growIndex()
 					index = s.index
 					mask = uint32(len(index) - 1)
@@ -170,7 +170,7 @@ func (s *space) insertUnsure(k *Keys, slots, bad []int32) {
 		slots[i] = slot
 		if s.index != nil {
 			s.enter(low, slot)
-			if int(s.rows)*2 > len(s.index) {
+			if crammed(s.rows, s.index) {
 				s.growIndex()
 			}
 		} else if s.rows > smallSpace {
@@ -346,8 +346,20 @@ func (s *space) growIndex() {
 		index[p] = x
 	}
 	s.index = index
+	if len(old) > keptIndex {
+		s.t.indexes.words -= len(old)
+		return
+	}
 	s.t.indexes.put(old)
 }
+
+// keptIndex is the size up to which an index that was too small is kept for
+// another space; larger ones would be a good part of the memory of the table.
+const keptIndex = 1 << 12
+
+// crammed reports whether an index is too small for so many rows. Up to two thirds
+// full, a search looks at a few neighbours more, which are in one cache line.
+func crammed(rows int32, index []uint64) bool { return int(rows)*3 > len(index)*2 }
 
 // leave takes a slot out of the index.
 func (s *space) leave(slot int32) {

@@ -340,9 +340,9 @@ func (t *table) keyVectors(slots []int32) []batch.Vector {
 
 // memBytes is the memory that the rows take.
 func (t *table) memBytes() int {
-	// A slot has its meta data, and a place in a list of free ones.
-	const metaSize, spaceSize = 14, 256
-	total := int(t.alloc.next)*metaSize + len(t.byNS)*spaceSize + len(t.parts)<<(pageBits+2) + 4*(cap(t.dirty)+cap(t.frozen)) + cap(t.graves.rows.buf)
+	// A slot has its meta data, and one without a row a place in a list.
+	const metaSize, freeSize, spaceSize = 10, 4, 256
+	total := int(t.alloc.next)*metaSize + (int(t.alloc.next)-t.rows)*freeSize + len(t.byNS)*spaceSize + len(t.parts)<<(pageBits+2) + 4*(cap(t.dirty)+cap(t.frozen)) + cap(t.graves.rows.buf)
 	if t.sorted != nil {
 		total += int(t.alloc.next) * nodeSize
 	}

@@ -1,0 +1,51 @@
+#!/bin/sh
+# A keyed window whose state is larger than memory: what it costs, and what the
+# process takes.
+#
+#   bench/keyed-window.sh [--keys N] [--rows N] [--skew X] [--memory SIZE] [--program FILE] [-D key=value ...]
+#
+# It prints rows for each second of CPU time, elapsed time, the highest resident
+# size of the process, and the largest size of its directory.
+set -eu
+keys=10000000 rows= skew=1 memory=512mb program=bin/millstream
+here=$(dirname "$0")
+while [ $# -gt 0 ]; do
+	case $1 in
+	--keys) keys=$2 ;;
+	--rows) rows=$2 ;;
+	--skew) skew=$2 ;;
+	--memory) memory=$2 ;;
+	--program) program=$2 ;;
+	*) break ;;
+	esac
+	shift 2
+done
+rows=${rows:-$((4 * keys))}
+dir=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$dir"' EXIT
+trap 'exit 1' INT TERM
+sed -e "s/\${KEYS}/$keys/g; s/\${ROWS}/$rows/g; s/\${LAST}/$((rows - 1))/g; s/\${SKEW}/$skew/g; s/\${SECONDS}/$(((rows / 2 + 999) / 1000))/g" \
+	"$here/keyed-window.sql" >"$dir/job.sql"
+start=$(date +%s)
+"$program" run "$dir/job.sql" --data "$dir/data" -D "memory.limit=$memory" "$@" >"$dir/out" 2>"$dir/err" &
+pid=$!
+peak=0 disk=0 cpu=0
+while kill -0 "$pid" 2>/dev/null; do
+	now=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true)
+	[ "${now:-0}" -gt "$peak" ] && peak=$now
+	now=$(awk '{ print $14 + $15 }' "/proc/$pid/stat" 2>/dev/null || true)
+	cpu=${now:-$cpu}
+	now=$(du -sk "$dir/data" 2>/dev/null | cut -f 1 || true)
+	[ "${now:-0}" -gt "$disk" ] && disk=$now
+	sleep 0.5
+done
+status=0
+wait "$pid" || status=$?
+pid=
+[ $status = 0 ] || { cat "$dir/err" >&2; exit 1; }
+cat "$dir/out"
+awk -v rows="$rows" -v keys="$keys" -v skew="$skew" -v memory="$memory" -v ticks="$(getconf CLK_TCK)" -v cpu="$cpu" \
+	-v peak="$peak" -v disk="$disk" -v took="$(($(date +%s) - start))" 'BEGIN {
+	printf "%d keys, skew %s, %d rows, memory.limit %s: %.0f rows per second of CPU time, %d s, %d MiB resident at most, %d MiB on disk at most\n",
+		keys, skew, rows, memory, rows * ticks / cpu, took, peak / 1024, disk / 1024 }'
