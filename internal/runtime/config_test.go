@@ -107,7 +107,7 @@ func TestFitQueues(t *testing.T) {
 		t.Errorf("%d %v", c.QueueBytes, err)
 	}
 	c.State.Budget = state.NewBudget(state.Base+2<<20, false)
-	if err := c.fitQueues(g); err == nil || err.Error() != "memory.limit is 34 MiB, and the 8 inputs of the job's tasks need at least 36 MiB; raise memory.limit, or lower parallelism.default" {
+	if err := c.fitQueues(g); err == nil || err.Error() != "memory.limit is 42 MiB, and the 8 inputs of the job's tasks need at least 44 MiB; raise memory.limit, or lower parallelism.default" {
 		t.Error(err)
 	}
 }

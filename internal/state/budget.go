@@ -53,7 +53,7 @@ const (
 // without any state, and minShare what each DB must have for rows.
 const (
 	MinBudget = 64 << 20
-	Base      = 32 << 20
+	Base      = 40 << 20
 	minShare  = 512 << 10
 )
 

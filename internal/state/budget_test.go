@@ -148,7 +148,7 @@ func TestBudgetTooSmall(t *testing.T) {
 		}
 		defer db.Close()
 	}
-	if err == nil || err.Error() != "memory.limit is 34 MiB, which 3 operator instances with state share; they need at least 35 MiB: raise memory.limit, or lower parallelism.default" {
+	if err == nil || err.Error() != "memory.limit is 42 MiB, which 3 operator instances with state share; they need at least 43 MiB: raise memory.limit, or lower parallelism.default" {
 		t.Errorf("got %v", err)
 	}
 	db := mustOpen(t, Config{Name: "Join[1]", Parallelism: 1, Budget: NewBudget(Base+2<<20, false)})
@@ -161,7 +161,7 @@ func TestBudgetTooSmall(t *testing.T) {
 		put(t, db, table, 0, numbers(at, at+1000), 0)
 		err = db.EndEvent()
 	}
-	if !strings.Contains(err.Error(), "memory.limit (34 MiB)") || !strings.Contains(err.Error(), "state.backend.type = auto") {
+	if !strings.Contains(err.Error(), "memory.limit (42 MiB)") || !strings.Contains(err.Error(), "state.backend.type = auto") {
 		t.Error(err)
 	}
 }
