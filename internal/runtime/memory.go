@@ -21,7 +21,7 @@ import (
 const (
 	// program is what is not Go's: the pages of the program itself, and what the
 	// heap takes for a moment beyond its limit. It is codeShare of a large limit.
-	program, codeShare = 28 << 20, 8
+	program, codeShare = 16 << 20, 8
 	// minQueue is the least that the inputs of a task may hold.
 	minQueue = 64 << 10
 	// unknownMemory is what a machine is taken to have that does not tell.
