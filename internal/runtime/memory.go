@@ -20,7 +20,7 @@ import (
 
 const (
 	// program is what is not Go's: the pages of the program itself, and what the
-	// heap takes for a moment beyond its limit. It is codeShare of a large limit.
+	// heap takes for a moment beyond its limit; of a large limit, one in codeShare.
 	program, codeShare = 16 << 20, 8
 	// minQueue is the least that the inputs of a task may hold.
 	minQueue = 64 << 10
