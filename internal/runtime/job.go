@@ -47,7 +47,8 @@ type Job struct {
 	running atomic.Int32
 	over    chan struct{}
 	closed  bool
-	// inspecting is held while tasks are asked questions, and while they are closed.
+	// inspecting is held while tasks are asked questions, and when they are started
+	// and closed.
 	inspecting sync.Mutex
 
 	lastCheckpoint, lastCheckpointTime, failedCheckpoints atomic.Int64
