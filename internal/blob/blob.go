@@ -37,8 +37,8 @@ type Store interface {
 	ReadAt(ctx context.Context, name string, p []byte, off int64) error
 	// Stat returns the length of an object.
 	Stat(ctx context.Context, name string) (int64, error)
-	// List returns the objects of a directory, without those of the directories
-	// in it, in the order of their names; none if there is no such directory.
+	// List returns the objects of a directory and the directories in it, in the
+	// order of their names; none if there is no such directory.
 	List(ctx context.Context, dir string) ([]Info, error)
 	// Remove removes an object; one that is not there is no error.
 	Remove(ctx context.Context, name string) error
@@ -52,9 +52,9 @@ type Store interface {
 	File(name string) (fsys vfs.FS, path string, ok bool)
 }
 
-// Info is an object in a list.
+// Info is an object or a directory in a list.
 type Info struct {
-	// Name is that within its directory.
+	// Name is that within its directory; that of a directory ends with a slash.
 	Name string
 	Size int64
 }
@@ -62,5 +62,51 @@ type Info struct {
 // ErrExist says that a name is taken.
 var ErrExist = errors.New("the object exists")
 
-// copySize is the length of the parts in which objects are copied.
-const copySize = 8 << 20
+// Copy copies an object from one store to another. It shares nothing with the
+// original, and is durable as one that PutFile stores.
+func Copy(ctx context.Context, from Store, name string, to Store, as string) error {
+	if fsys, path, ok := from.File(name); ok {
+		return to.PutFile(ctx, as, copied{fsys}, path)
+	}
+	if fsys, path, ok := to.File(as); ok {
+		return download(ctx, from, name, fsys, path)
+	}
+	data, err := from.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	return to.Put(ctx, as, data)
+}
+
+// copied is a file system whose files are copied and not linked, since it is no
+// other one's.
+type copied struct{ vfs.FS }
+
+// chunk is the length of the parts in which an object is downloaded.
+const chunk = 8 << 20
+
+// download makes a synced file of an object.
+func download(ctx context.Context, from Store, name string, fsys vfs.FS, path string) error {
+	size, err := from.Stat(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := vfs.MkdirAll(fsys, fsys.PathDir(path)); err != nil {
+		return err
+	}
+	f, err := vfs.Create(fsys, path)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, min(size, chunk))
+	for off := int64(0); off < size && err == nil; off += int64(len(buf)) {
+		buf = buf[:min(size-off, chunk)]
+		if err = from.ReadAt(ctx, name, buf, off); err == nil {
+			_, err = f.Write(buf)
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

@@ -140,7 +140,6 @@ func (d *dir) List(_ context.Context, name string) ([]Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	var out []Info
 	for _, n := range names {
 		info, err := d.fs.Stat(d.fs.PathJoin(path, n))
@@ -148,10 +147,13 @@ func (d *dir) List(_ context.Context, name string) ([]Info, error) {
 		case vfs.IsNotExist(err): // it was removed just now
 		case err != nil:
 			return nil, err
-		case !info.IsDir():
+		case info.IsDir():
+			out = append(out, Info{Name: n + "/"})
+		default:
 			out = append(out, Info{n, info.Size()})
 		}
 	}
+	slices.SortFunc(out, byName)
 	return out, nil
 }
 

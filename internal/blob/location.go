@@ -32,7 +32,9 @@ type Options struct {
 }
 
 // Remote reports whether a location is not in the file system.
-func Remote(location string) bool { return strings.Contains(location, "://") && !strings.HasPrefix(location, "file://") }
+func Remote(location string) bool {
+	return strings.Contains(location, "://") && !strings.HasPrefix(location, "file://")
+}
 
 // Open returns the store at a location: "s3://bucket/prefix", "file:///path", or
 // a path. It does not look whether there is something.

@@ -133,13 +133,21 @@ func (m *Mem) List(ctx context.Context, dir string) ([]Info, error) {
 	}
 	var out []Info
 	for key, data := range m.objects {
-		if name, ok := strings.CutPrefix(key, prefix); ok && !strings.Contains(name, "/") {
+		name, ok := strings.CutPrefix(key, prefix)
+		if !ok {
+			continue
+		}
+		if dir, _, below := strings.Cut(name, "/"); below {
+			out = append(out, Info{Name: dir + "/"})
+		} else {
 			out = append(out, Info{name, int64(len(data))})
 		}
 	}
-	slices.SortFunc(out, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
+	slices.SortFunc(out, byName)
+	return slices.Compact(out), nil
 }
+
+func byName(a, b Info) int { return strings.Compare(a.Name, b.Name) }
 
 // Remove implements Store.
 func (m *Mem) Remove(ctx context.Context, name string) error {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,10 +156,11 @@ func (s *s3) List(ctx context.Context, dir string) ([]Info, error) {
 		if o.Err != nil {
 			return nil, s.explain("list", dir, o.Err)
 		}
-		if name := strings.TrimPrefix(o.Key, prefix); name != "" && !strings.HasSuffix(name, "/") {
+		if name := strings.TrimPrefix(o.Key, prefix); name != "" {
 			out = append(out, Info{name, o.Size})
 		}
 	}
+	slices.SortFunc(out, byName)
 	return out, s.explain("list", dir, ctx.Err())
 }
 
