@@ -9,6 +9,7 @@ package blob
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -58,6 +59,9 @@ type Info struct {
 	Name string
 	Size int64
 }
+
+// ErrNotExist says that there is no object of a name.
+var ErrNotExist = fs.ErrNotExist
 
 // ErrExist says that a name is taken.
 var ErrExist = errors.New("the object exists")
