@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -65,6 +66,30 @@ var ErrNotExist = fs.ErrNotExist
 
 // ErrExist says that a name is taken.
 var ErrExist = errors.New("the object exists")
+
+// Clear removes a directory with all that is in it.
+func Clear(store Store, dir string) error {
+	if fsys, path, ok := store.File(dir); ok {
+		return fsys.RemoveAll(path)
+	}
+	ctx := context.Background()
+	infos, err := store.List(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, i := range infos {
+		name := asPrefix(dir) + i.Name
+		if strings.HasSuffix(name, "/") {
+			err = Clear(store, name)
+		} else {
+			err = store.Remove(ctx, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Copy copies an object from one store to another. It shares nothing with the
 // original, and is durable as one that PutFile stores.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -50,7 +51,7 @@ func put(d *Dir, fs vfs.FS, id int64, contents ...string) error {
 			return err
 		}
 		f := state.FileInfo{Name: fmt.Sprintf("%d.sst", i), Length: length, Sum: fmt.Sprintf("%016x", sum)}
-		if err := d.Add(f, src); err != nil {
+		if _, err := d.Add(bg, f, fs, src); err != nil {
 			return err
 		}
 		files = append(files, f)
@@ -132,7 +133,7 @@ func FuzzManifest(f *testing.F) {
 
 func TestDirKeepsAndShares(t *testing.T) {
 	fs := vfs.NewMem()
-	d, err := Open(fs, "/c")
+	d, err := Open(blob.NewDir(fs, "/c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestDirKeepsAndShares(t *testing.T) {
 			t.Errorf("after checkpoint %d there are %d files, want %d", id, len(names), len(contents))
 		}
 	}
-	d, err = Open(fs, "/c")
+	d, err = Open(blob.NewDir(fs, "/c"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestDirKeepsAndShares(t *testing.T) {
 	if m.ID != 3 || len(d.Retained()) != 1 {
 		t.Fatalf("latest is %d of %v", m.ID, d.Retained())
 	}
-	got, err := vfs.ReadFile(fs, d.Path(m.Nodes[0].Subtasks[0].State.Files[0]))
+	got, err := vfs.ReadFile(fs, d.Where(m.Nodes[0].Subtasks[0].State.Files[0]))
 	if string(got) != "three" {
 		t.Errorf("read %q: %v", got, err)
 	}
@@ -169,14 +170,14 @@ func TestDirKeepsAndShares(t *testing.T) {
 
 func TestReleaseRemovesWhatNoManifestTook(t *testing.T) {
 	fs := vfs.NewMem()
-	d, err := Open(fs, "/c")
+	d, err := Open(blob.NewDir(fs, "/c"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, fs, "/src", "x")
 	f := state.FileInfo{Name: "1.sst", Length: 1, Sum: "0"}
 	for range 2 {
-		if err := d.Add(f, "/src"); err != nil {
+		if _, err := d.Add(bg, f, fs, "/src"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,19 +198,19 @@ func TestDirDamage(t *testing.T) {
 		for _, how := range ways {
 			t.Run(file+" "+how, func(t *testing.T) {
 				fs := vfs.NewMem()
-				d, err := Open(fs, "/c")
+				d, err := Open(blob.NewDir(fs, "/c"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if err := put(d, fs, 1, "some state"); err != nil {
 					t.Fatal(err)
 				}
-				name := d.manifest(1)
+				name := d.store.Where(manifestName(1))
 				if file == "data" {
-					name = d.Path(d.Latest().Nodes[0].Subtasks[0].State.Files[0])
+					name = d.Where(d.Latest().Nodes[0].Subtasks[0].State.Files[0])
 				}
 				damage(t, fs, name, how)
-				_, err = Open(fs, "/c")
+				_, err = Open(blob.NewDir(fs, "/c"))
 				if err == nil {
 					t.Fatal("nobody noticed")
 				}
@@ -256,7 +257,7 @@ func TestDirCrash(t *testing.T) {
 		fault.FailFrom(n, -1)
 		var done int64
 		err := func() error {
-			d, err := Open(fault, "/c")
+			d, err := Open(blob.NewDir(fault, "/c"))
 			if err != nil {
 				return err
 			}
@@ -273,7 +274,7 @@ func TestDirCrash(t *testing.T) {
 		}()
 		for _, keep := range []int{0, 50, 100} {
 			crashed := mem.Crash(keep, rand.New(rand.NewPCG(uint64(n), uint64(keep))))
-			d, openErr := Open(crashed, "/c")
+			d, openErr := Open(blob.NewDir(crashed, "/c"))
 			if openErr != nil {
 				t.Fatalf("crash at call %d keeping %d%%: %v", n, keep, openErr)
 			}
@@ -285,7 +286,7 @@ func TestDirCrash(t *testing.T) {
 				continue
 			}
 			m.files(func(f state.FileInfo) {
-				length, sum, err := vfs.Checksum(crashed, d.Path(f))
+				length, sum, err := vfs.Checksum(crashed, d.Where(f))
 				if err != nil || length != f.Length || fmt.Sprintf("%016x", sum) != f.Sum {
 					t.Fatalf("crash at call %d keeping %d%%: state file %v: %d %x %v", n, keep, f, length, sum, err)
 				}

@@ -3,9 +3,11 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/zeebo/xxh3"
+
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -16,27 +18,26 @@ import (
 
 // Entry is a checkpoint that List has found.
 type Entry struct {
-	// File is the manifest's file.
-	File string
+	// Name is that of the manifest, File says where it is.
+	Name, File string
 	// Manifest is nil, and Err says why, if it cannot be read.
 	Manifest *Manifest
 	Err      error
 }
 
 // List reads all manifests of a directory, in the order of their numbers.
-func List(fs vfs.FS, path string) ([]Entry, error) {
-	names, err := fs.List(path)
+func List(store blob.Store) ([]Entry, error) {
+	infos, err := store.List(bg, "")
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	var out []Entry
-	for _, name := range names {
-		if !strings.HasPrefix(name, manifestPrefix) || !strings.HasSuffix(name, manifestSuffix) {
+	for _, i := range infos {
+		if _, ok := manifestID(i.Name); !ok {
 			continue
 		}
-		e := Entry{File: fs.PathJoin(path, name)}
-		data, err := vfs.ReadFile(fs, e.File)
+		e := Entry{Name: i.Name, File: store.Where(i.Name)}
+		data, err := store.Get(bg, i.Name)
 		switch {
 		case vfs.IsNotExist(err):
 			continue // the job has removed it just now
@@ -52,30 +53,29 @@ func List(fs vfs.FS, path string) ([]Entry, error) {
 
 // Source is a checkpoint in a directory of somebody else.
 type Source struct {
-	FS vfs.FS
-	// Path is the directory.
-	Path     string
+	// Store is the directory.
+	Store    blob.Store
 	Manifest *Manifest
 	// newer is set if the directory has a newer checkpoint: the job has gone
 	// on, so all that belongs to this one was published.
 	newer bool
 }
 
-// ErrEmpty says that a directory has no checkpoints.
+// ErrEmpty says that a directory has no checkpoints, or does not exist.
 var ErrEmpty = errors.New("there is no savepoint and no checkpoint in it")
 
 // Find returns checkpoint id of a directory; with id 0, the newest one.
-func Find(fs vfs.FS, path string, id int64) (*Source, error) {
+func Find(store blob.Store, id int64) (*Source, error) {
 	// A job may put newer ones between this and the list, but it removes no
 	// newest one.
 	var latest int64
 	var err error
 	if id == 0 {
-		if latest, err = readLatest(fs, path); err != nil {
+		if latest, err = readLatest(store); err != nil {
 			return nil, err
 		}
 	}
-	entries, err := List(fs, path)
+	entries, err := List(store)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,12 @@ func Find(fs vfs.FS, path string, id int64) (*Source, error) {
 		switch {
 		case e.Err != nil:
 			// It may be the one, or not; what is damaged is said if it matters.
-			if id == 0 || e.File == fs.PathJoin(path, manifestName(id)) {
+			if id == 0 || e.Name == manifestName(id) {
 				return nil, e.Err
 			}
 			continue
 		case e.Manifest.ID == id || id == 0:
-			found = &Source{FS: fs, Path: path, Manifest: e.Manifest}
+			found = &Source{Store: store, Manifest: e.Manifest}
 		case found != nil:
 			found.newer = true
 		}
@@ -98,35 +98,57 @@ func Find(fs vfs.FS, path string, id int64) (*Source, error) {
 	}
 	switch {
 	case latest > 0 && (found == nil || found.Manifest.ID < latest):
-		return nil, lost(fs, path, latest)
+		return nil, lost(store, latest)
 	case found != nil:
 		return found, nil
 	case len(ids) == 0:
-		return nil, fmt.Errorf("%s: %w", path, ErrEmpty)
+		return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(store.Where(""), "/"), ErrEmpty)
 	}
-	return nil, &RefusedError{Msg: fmt.Sprintf("%s holds no checkpoint %d; it holds %s", path, id, strings.Join(ids, ", "))}
+	return nil, &RefusedError{Msg: fmt.Sprintf("%s holds no checkpoint %d; it holds %s", strings.TrimSuffix(store.Where(""), "/"), id, strings.Join(ids, ", "))}
 }
 
-// FindFile returns the checkpoint of a manifest's file, or, for a directory,
-// its newest one.
+// FindAt returns the checkpoint whose manifest is at a location, or, if that is a
+// directory, its newest one.
+func FindAt(location string, o blob.Options) (*Source, error) {
+	return find(location, func(dir string) (blob.Store, error) { return blob.Open(dir, o) })
+}
+
+// FindFile is FindAt for a file system.
 func FindFile(fs vfs.FS, path string) (*Source, error) {
-	info, err := fs.Stat(path)
+	return find(path, func(dir string) (blob.Store, error) { return blob.NewDir(fs, dir), nil })
+}
+
+func find(location string, open func(dir string) (blob.Store, error)) (*Source, error) {
+	location = strings.TrimRight(location, "/")
+	dir, name := ".", location
+	if i := strings.LastIndexByte(location, '/'); i >= 0 {
+		dir, name = location[:i+1], location[i+1:]
+	}
+	digits, ok := manifestID(name)
+	if !ok {
+		dir = location
+	}
+	store, err := open(dir)
 	if err != nil {
 		return nil, err
 	}
-	if info.IsDir() {
-		return Find(fs, path, 0)
+	if !ok {
+		if fsys, path, local := store.File(""); local {
+			if info, err := fsys.Stat(path); err == nil && !info.IsDir() {
+				return nil, noSavepoint(location)
+			}
+		}
+		return Find(store, 0)
 	}
-	var id int64
-	if n, err := fmt.Sscanf(fs.PathBase(path), manifestPrefix+"%d"+manifestSuffix, &id); n != 1 || err != nil {
-		return nil, &RefusedError{Msg: fmt.Sprintf("%s is no savepoint: expected a directory, or the file of a manifest in one", path)}
+	id, err := parseID(digits)
+	if err != nil || id <= 0 || manifestName(id) != name {
+		return nil, noSavepoint(location)
 	}
-	return Find(fs, fs.PathDir(path), id)
+	return Find(store, id)
 }
 
-// file is where a state file is.
-func (s *Source) file(f state.FileInfo) string {
-	return s.FS.PathJoin(s.FS.PathJoin(s.Path, "data"), contentName(f))
+func noSavepoint(location string) error {
+	return &RefusedError{Msg: fmt.Sprintf("%s is no savepoint: expected a directory, or the file of a manifest in one", location)}
 }
 
 // published reports whether all output that belongs to the checkpoint has been
@@ -150,79 +172,100 @@ func (s *Source) each(f func(state.FileInfo) error) error {
 // Verify reads every byte of the state files. The error names all that are
 // damaged or missing.
 func (s *Source) Verify() error {
-	return s.each(func(f state.FileInfo) error { return verify(s.FS, s.file(f), f) })
+	return s.each(func(f state.FileInfo) error { return verify(s.Store, f) })
 }
 
-func verify(fs vfs.FS, name string, f state.FileInfo) error {
-	length, sum, err := vfs.Checksum(fs, name)
-	switch got := hexSum(sum); {
+// verifyChunk is the length of the parts in which files are verified.
+const verifyChunk = 4 << 20
+
+func verify(store blob.Store, f state.FileInfo) error {
+	name, where := dataName(f), store.Where(dataName(f))
+	length, err := store.Stat(bg, name)
+	switch {
 	case vfs.IsNotExist(err):
-		return &RefusedError{Msg: fmt.Sprintf("%s is missing: expected a state file of %d bytes, found no such file", name, f.Length)}
+		return &RefusedError{Msg: fmt.Sprintf("%s is missing: expected a state file of %d bytes, found no such file", where, f.Length)}
 	case err != nil:
 		return err
 	case length != f.Length:
-		return &RefusedError{Msg: fmt.Sprintf("%s is damaged: expected %d bytes, found %d", name, f.Length, length)}
-	case got != f.Sum:
-		return &RefusedError{Msg: fmt.Sprintf("%s is damaged: expected hash %s, found %s", name, f.Sum, got)}
+		return &RefusedError{Msg: fmt.Sprintf("%s is damaged: expected %d bytes, found %d", where, f.Length, length)}
+	}
+	h := xxh3.New()
+	buf := make([]byte, min(length, verifyChunk))
+	for off := int64(0); off < length; off += int64(len(buf)) {
+		buf = buf[:min(length-off, verifyChunk)]
+		if err := store.ReadAt(bg, name, buf, off); err != nil {
+			return err
+		}
+		_, _ = h.Write(buf) // a hash takes everything
+	}
+	if got := hexSum(h.Sum64()); got != f.Sum {
+		return &RefusedError{Msg: fmt.Sprintf("%s is damaged: expected hash %s, found %s", where, f.Sum, got)}
 	}
 	return nil
 }
 
-// ManifestPath is the file of a checkpoint's manifest in a directory.
-func ManifestPath(fs vfs.FS, dir string, id int64) string { return fs.PathJoin(dir, manifestName(id)) }
+// ManifestAt says where a checkpoint's manifest is in a directory.
+func ManifestAt(store blob.Store, id int64) string { return store.Where(manifestName(id)) }
+
+// Exists reports whether a directory has a checkpoint.
+func Exists(store blob.Store, id int64) (bool, error) {
+	_, err := store.Stat(bg, manifestName(id))
+	if vfs.IsNotExist(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // Free refuses a directory that has something in it: a savepoint needs one of
 // its own.
-func Free(fs vfs.FS, dir string) error {
-	names, err := fs.List(dir)
-	switch {
-	case vfs.IsNotExist(err):
-		return nil
-	case err != nil:
+func Free(store blob.Store) error {
+	infos, err := store.List(bg, "")
+	if err != nil {
 		return err
-	case len(names) > 0:
-		return &RefusedError{Msg: fmt.Sprintf("%s is not empty; a savepoint needs a directory of its own", dir)}
+	}
+	if len(infos) > 0 {
+		return &RefusedError{Msg: fmt.Sprintf("%s is not empty; a savepoint needs a directory of its own", strings.TrimSuffix(store.Where(""), "/"))}
 	}
 	return nil
 }
 
 // Export copies a published savepoint into a free directory. The copy is durable, was read again, and shares
 // nothing with the original.
-func (s *Source) Export(fs vfs.FS, to string) error {
-	if err := Free(fs, to); err != nil {
+func (s *Source) Export(to blob.Store) error {
+	if err := Free(to); err != nil {
 		return err
 	}
 	m := *s.Manifest
 	m.Savepoint, m.Published = true, true
-	return s.copyTo(fs, to, &m)
+	return s.copyTo(to, &m)
 }
 
 // Import copies the checkpoint into a new directory of checkpoints, of which it
 // becomes the first.
-func (s *Source) Import(fs vfs.FS, to, jobID string) error {
+func (s *Source) Import(to blob.Store, jobID string) error {
 	m := *s.Manifest
 	m.JobID, m.Savepoint, m.Published = jobID, false, s.published()
-	return s.copyTo(fs, to, &m)
+	return s.copyTo(to, &m)
 }
 
-func (s *Source) copyTo(fs vfs.FS, to string, m *Manifest) error {
-	d, err := Open(fs, to)
+func (s *Source) copyTo(to blob.Store, m *Manifest) error {
+	err := s.each(func(f state.FileInfo) error {
+		err := blob.Copy(bg, s.Store, dataName(f), to, dataName(f))
+		if err == nil {
+			err = verify(to, f)
+		}
+		if err != nil {
+			// It may be the original that is not as it should be.
+			if damage := verify(s.Store, f); damage != nil {
+				return damage
+			}
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	err = s.each(func(f state.FileInfo) error {
-		if err := vfs.Copy(s.FS, s.file(f), fs, d.Path(f)); err != nil && !vfs.IsNotExist(err) {
-			return err
-		}
-		if err := verify(s.FS, s.file(f), f); err != nil {
-			return err
-		}
-		return verify(fs, d.Path(f), f)
-	})
-	if err == nil {
-		err = d.Put(m)
-	}
-	return err
+	return newDir(to, nil).Put(m)
 }
 
 // hexSum is how a state.FileInfo has the hash of a file.

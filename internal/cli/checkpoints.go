@@ -15,8 +15,6 @@ import (
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/control"
-	"github.com/millstream-io/millstream/internal/runtime"
-	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 func newCheckpoints(p *process) *cobra.Command {
@@ -24,9 +22,9 @@ func newCheckpoints(p *process) *cobra.Command {
 	var verify bool
 	var remove int64
 	c := &cobra.Command{
-		Use:   "checkpoints JOB",
+		Use:   "checkpoints JOB|LOCATION",
 		Short: "list the checkpoints of a job",
-		Long: "Lists the checkpoints and savepoints of a job, running or not: number, time, size of the state, kind. With --verify every byte of them is read, and what is " +
+		Long: "Lists the checkpoints and savepoints of a job, running or not, or those at a location such as s3://bucket/path: number, time, size of the state, kind. With --verify every byte of them is read, and what is " +
 			"damaged is named. With --delete one of them is removed; the newest one, from which the job goes on, is not.",
 		Args: exactly(1, "checkpoints JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -41,6 +39,7 @@ func newCheckpoints(p *process) *cobra.Command {
 		},
 	}
 	s.dataFlag(c)
+	s.defineFlag(c)
 	c.Flags().BoolVar(&verify, "verify", false, "read every byte, and name what is damaged")
 	c.Flags().Int64Var(&remove, "delete", 0, "remove the checkpoint with the number `ID`")
 	c.MarkFlagsMutuallyExclusive("verify", "delete")
@@ -50,15 +49,16 @@ func newCheckpoints(p *process) *cobra.Command {
 // checkpoints lists and verifies. Damage is a refusal, as it would be when the
 // job starts.
 func (p *process) checkpoints(at *place, verify bool) error {
-	entries, err := checkpoint.List(vfs.OS(), at.checkpoints())
-	if vfs.IsNotExist(err) {
-		entries, err = nil, nil
-	}
+	entries, err := checkpoint.List(at.checkpoints)
 	if err != nil {
 		return failed(err)
 	}
 	if len(entries) == 0 {
-		_, err := fmt.Fprintf(p.stdout, "job %s has no checkpoints\n", at.name)
+		what := "job " + at.name
+		if at.dir == "" {
+			what = at.name
+		}
+		_, err := fmt.Fprintf(p.stdout, "%s has no checkpoints\n", what)
 		return err
 	}
 	var buf bytes.Buffer
@@ -98,14 +98,14 @@ func list(w io.Writer, at *place, m *checkpoint.Manifest, verify bool) error {
 		fmt.Fprintln(w)
 		return nil
 	}
-	src, err := checkpoint.Find(vfs.OS(), at.checkpoints(), m.ID)
+	src, err := checkpoint.Find(at.checkpoints, m.ID)
 	if err == nil {
 		err = src.Verify()
 	}
 	state := "good"
 	if err != nil {
 		// A running job may have removed it meanwhile.
-		if _, gone := vfs.OS().Stat(at.manifest(m.ID)); vfs.IsNotExist(gone) {
+		if there, lookErr := checkpoint.Exists(at.checkpoints, m.ID); lookErr == nil && !there {
 			state, err = "removed meanwhile", nil
 		} else {
 			state = "damaged"
@@ -145,6 +145,9 @@ func bytesText(n int64) string {
 // deleteCheckpoint removes a checkpoint: by way of the process that runs the
 // job, or, if there is none, with the lock on its directory.
 func (p *process) deleteCheckpoint(at *place, id int64) error {
+	if at.dir == "" {
+		return &failure{status: statusUsage, err: errors.New("--delete is for the checkpoints of a job with a data directory here")}
+	}
 	ctx := context.Background()
 	c, err := control.Dial(ctx, at.dir)
 	switch {
@@ -161,7 +164,11 @@ func (p *process) deleteCheckpoint(at *place, id int64) error {
 }
 
 func (p *place) deleteHere(id int64) error {
-	data, err := runtime.OpenData(vfs.OS(), p.dir, p.name)
+	at, err := p.runtime()
+	if err != nil {
+		return err
+	}
+	data, err := at.OpenData(p.name)
 	if err != nil {
 		return err
 	}

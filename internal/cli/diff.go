@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/sql/session"
-	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 func newDiff(p *process) *cobra.Command {
@@ -95,7 +93,7 @@ func (p *process) diffJob(before, after *job, s *settings) (lossy bool, err erro
 		return false, err
 	}
 	of := "the plan"
-	src, err := checkpoint.Find(vfs.OS(), filepath.Join(s.dataDir(before), "checkpoints"), 0)
+	src, err := s.newest(before)
 	switch {
 	case err == nil:
 		m := src.Manifest
@@ -103,7 +101,7 @@ func (p *process) diffJob(before, after *job, s *settings) (lossy bool, err erro
 		if m.Plan != before.graph.Fingerprint() {
 			of += ", which was taken with another query than the old one"
 		}
-	case !vfs.IsNotExist(err) && !isEmpty(err):
+	case !isEmpty(err):
 		return false, err
 	}
 	var buf bytes.Buffer
@@ -122,6 +120,19 @@ func (p *process) diffJob(before, after *job, s *settings) (lossy bool, err erro
 	}
 	_, err = p.stdout.Write(buf.Bytes())
 	return lossy, err
+}
+
+// newest finds the checkpoint that a job goes on from.
+func (s *settings) newest(j *job) (*checkpoint.Source, error) {
+	at, err := s.placeOf(j)
+	if err != nil {
+		return nil, err
+	}
+	store, err := at.Checkpoints()
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Find(store, 0)
 }
 
 // isEmpty reports whether a directory has no checkpoints.

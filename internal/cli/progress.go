@@ -43,11 +43,11 @@ func (r *runner) begin(sc *script) (*progress, error) {
 			continue
 		}
 		dir := r.settings.dataDir(s.job)
-		open := runtime.OpenData
+		how := runtime.Place.OpenData
 		if r.settings.fresh && r.settings.from == "" {
-			open = runtime.OpenFresh
+			how = runtime.Place.OpenFresh
 		}
-		data, err := open(vfs.OS(), dir, s.job.name)
+		data, err := r.settings.open(s.job, how)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,9 @@ func (r *runner) beginFrom(sc *script) error {
 	if err != nil {
 		return err
 	}
-	data, err := runtime.OpenFrom(vfs.OS(), r.settings.dataDir(one), one.name, src, r.settings.fresh)
+	data, err := r.settings.open(one, func(p runtime.Place, job string) (*runtime.Data, error) {
+		return p.OpenFrom(job, src, r.settings.fresh)
+	})
 	if err != nil {
 		return err
 	}
@@ -124,13 +126,12 @@ func (p *progress) write() error {
 
 // done reports whether a job has finished in this run of the script, with the
 // query that it has now.
-func (p *progress) done(j *job, data *runtime.Data) (bool, error) {
+func (p *progress) done(j *job, data *runtime.Data) bool {
 	before, known := p.before[j.name]
 	if !p.resumed || !known || data.Incarnation() <= before {
-		return false, nil
+		return false
 	}
-	finished, err := data.Finished()
-	return finished && data.Latest() != nil && data.Latest().Plan == j.graph.Fingerprint(), err
+	return data.Finished() && data.Latest().Plan == j.graph.Fingerprint()
 }
 
 // end notes that the script has come to its end. It does not wait until that is

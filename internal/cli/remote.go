@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/control"
 	"github.com/millstream-io/millstream/internal/runtime"
@@ -114,17 +115,52 @@ func (h *remote) Stop(ctx context.Context, savepoint, drain bool) (id int64, err
 	return id, err
 }
 
-// place is a job as the commands see it that look at it from outside.
+// place is a job as the commands see it that look at it from outside, or a
+// directory of checkpoints that belongs to no job here.
 type place struct {
-	name, dir string
+	name string
+	// dir is the job's directory; empty if it is only a store.
+	dir     string
+	storage runtime.Storage
+	// checkpoints has them.
+	checkpoints blob.Store
 }
 
-func (p *place) checkpoints() string { return filepath.Join(p.dir, "checkpoints") }
+// runtime is the place as jobs know it.
+func (p *place) runtime() (runtime.Place, error) {
+	store, err := jobStore(p.storage, p.name)
+	return runtime.Place{FS: vfs.OS(), Path: p.dir, Store: store}, err
+}
+
+// elsewhere finds a directory of checkpoints by its location.
+func (s *settings) elsewhere(location string) (*place, error) {
+	storage, err := s.storage("")
+	if err != nil {
+		return nil, err
+	}
+	store, err := blob.Open(location, storage.Options())
+	if err != nil {
+		return nil, err
+	}
+	p := &place{name: location, storage: storage, checkpoints: store}
+	if within, err := (runtime.Place{Store: store}).Checkpoints(); err == nil {
+		if entries, err := checkpoint.List(within); err == nil && len(entries) > 0 {
+			p.checkpoints = within // it is the whole of a job
+		}
+	}
+	return p, nil
+}
 
 // place finds the directory of a job, which must exist.
 func (s *settings) place(name string) (*place, error) {
+	if strings.Contains(name, "://") {
+		return s.elsewhere(name)
+	}
 	p := &place{name: name, dir: s.dataDir(&job{name: name})}
 	if _, err := os.Stat(p.dir); err == nil || !errors.Is(err, os.ErrNotExist) {
+		if err == nil {
+			err = p.look(s)
+		}
 		return p, err
 	}
 	root := filepath.Dir(p.dir)
@@ -145,8 +181,23 @@ func (s *settings) place(name string) (*place, error) {
 	return nil, fmt.Errorf("there is no job %s in %s, which has %s; another data directory is named with --data", name, root, have)
 }
 
+// look finds out where the job's checkpoints are.
+func (p *place) look(s *settings) (err error) {
+	if p.storage, err = s.storage(p.dir); err != nil {
+		return err
+	}
+	at, err := p.runtime()
+	if err == nil {
+		p.checkpoints, err = at.Checkpoints()
+	}
+	return err
+}
+
 // dial connects to the process that runs the job.
 func (p *place) dial(ctx context.Context) (*control.Client, error) {
+	if p.dir == "" {
+		return nil, &failure{status: statusUsage, err: fmt.Errorf("%s is no job that runs here", p.name)}
+	}
 	c, err := control.Dial(ctx, p.dir)
 	if errors.Is(err, control.ErrNotRunning) {
 		return nil, &failure{status: statusRefused, err: fmt.Errorf("job %s is not running", p.name)}

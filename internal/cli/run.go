@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/sql/session"
 	"github.com/millstream-io/millstream/internal/state"
-	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 // defaultData is the data directory if nothing else is said.
@@ -54,7 +52,11 @@ func (s *settings) options() (map[string]string, error) {
 		if !ok || key == "" {
 			return nil, fmt.Errorf("-D %s: write -D key=value", d)
 		}
-		out[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		key = strings.TrimSpace(key)
+		if err := runtime.CheckOption(key); err != nil {
+			return nil, fmt.Errorf("-D: %w", err)
+		}
+		out[key] = strings.TrimSpace(value)
 	}
 	return out, nil
 }
@@ -80,11 +82,7 @@ func (s *settings) dataDir(j *job) string {
 			dir = otherwise
 		}
 	}
-	name := url.PathEscape(j.name)
-	if strings.Trim(name, ".") == "" {
-		name = "_" + name
-	}
-	return filepath.Join(dir, name)
+	return filepath.Join(dir, jobDir(j.name))
 }
 
 func newRun(p *process) *cobra.Command {
@@ -210,18 +208,14 @@ func (r *runner) steps(sc *script) error {
 
 // runDurable runs a job that keeps checkpoints.
 func (r *runner) runDurable(j *job, p *progress) error {
-	data, err := runtime.OpenData(vfs.OS(), r.settings.dataDir(j), j.name)
+	data, err := r.settings.open(j, runtime.Place.OpenData)
 	if err != nil {
 		// Whatever is wrong with the directory, the state refuses.
 		return &failure{status: statusRefused, err: err}
 	}
-	done, err := p.done(j, data)
-	switch {
-	case err != nil:
-		err = failed(err)
-	case done:
+	if p.done(j, data) {
 		fmt.Fprintf(r.screen.err(), "job %s has finished in the run before, which did not come to its end; --fresh runs it again\n", j.name)
-	default:
+	} else {
 		j.config.State.Backend = state.Disk
 		err = r.runJob(j, data)
 	}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/control"
-	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 // dataFlag adds --data for commands that look at a job from outside.
@@ -27,12 +27,13 @@ func newSavepoint(p *process) *cobra.Command {
 		Use:   "savepoint JOB",
 		Short: "save a running job",
 		Long: "Takes a savepoint of a running job: a checkpoint that stays until it is deleted. The job runs on. With --to the savepoint is copied into a directory of its " +
-			"own, from which `millstream run --from` starts a job on this or another machine; the one beside the job's checkpoints then goes as they do.",
+			"own, or to s3://bucket/path, from which `millstream run --from` starts a job on this or another machine; the one beside the job's checkpoints then goes as they do.",
 		Args: exactly(1, "savepoint JOB"),
 		RunE: func(_ *cobra.Command, args []string) error { return p.savepoint(args[0], to, &s) },
 	}
 	s.dataFlag(c)
-	c.Flags().StringVar(&to, "to", "", "copy the savepoint into the new directory `PATH`")
+	s.defineFlag(c)
+	c.Flags().StringVar(&to, "to", "", "copy the savepoint into the new directory `PATH`, which may be s3://bucket/path")
 	return c
 }
 
@@ -41,8 +42,12 @@ func (p *process) savepoint(name, to string, s *settings) error {
 	if err != nil {
 		return err
 	}
+	var free blob.Store
 	if to != "" {
-		if err := checkpoint.Free(vfs.OS(), to); err != nil {
+		if free, err = blob.Open(to, at.storage.Options()); err != nil {
+			return err
+		}
+		if err := checkpoint.Free(free); err != nil {
 			return failed(err)
 		}
 	}
@@ -52,8 +57,12 @@ func (p *process) savepoint(name, to string, s *settings) error {
 		return err
 	}
 	id, err := c.Savepoint(ctx)
+	if err == nil && to == "" && at.storage.Savepoints != "" {
+		to = fmt.Sprintf("%s/savepoint-%s-%d", strings.TrimRight(at.storage.Savepoints, "/"), jobDir(name), id)
+		free, err = blob.Open(to, at.storage.Options())
+	}
 	if err == nil && to != "" {
-		err = at.export(ctx, c, id, to)
+		err = at.export(ctx, c, id, free)
 	}
 	if err = errors.Join(err, c.Close()); err != nil {
 		return at.remoteError(err)
@@ -65,19 +74,17 @@ func (p *process) savepoint(name, to string, s *settings) error {
 	return err
 }
 
-// manifest is the file of a checkpoint, relative to where the user is.
-func (p *place) manifest(id int64) string {
-	return checkpoint.ManifestPath(vfs.OS(), p.checkpoints(), id)
-}
+// manifest is where a checkpoint is; a path is relative to where the user is.
+func (p *place) manifest(id int64) string { return checkpoint.ManifestAt(p.checkpoints, id) }
 
 // export copies a savepoint out of a job that runs. Then it has not to be kept
 // there any longer.
-func (p *place) export(ctx context.Context, c *control.Client, id int64, to string) error {
-	src, err := checkpoint.Find(vfs.OS(), p.checkpoints(), id)
+func (p *place) export(ctx context.Context, c *control.Client, id int64, to blob.Store) error {
+	src, err := checkpoint.Find(p.checkpoints, id)
 	if err != nil {
 		return err
 	}
-	if err := src.Export(vfs.OS(), to); err != nil {
+	if err := src.Export(to); err != nil {
 		return fmt.Errorf("savepoint %d was taken, but not copied; it is %s: %w", id, p.manifest(id), err)
 	}
 	return c.Retain(ctx, id)
@@ -86,10 +93,9 @@ func (p *place) export(ctx context.Context, c *control.Client, id int64, to stri
 // source finds what --from names: a checkpoint of the job by its number, or a
 // savepoint by its place.
 func (s *settings) source(j *job) (*checkpoint.Source, error) {
-	dir := filepath.Join(s.dataDir(j), "checkpoints")
-	src, err := s.find(dir)
+	src, err := s.find(j)
 	switch {
-	case vfs.IsNotExist(err):
+	case errors.Is(err, checkpoint.ErrEmpty) && s.nowhere():
 		return nil, fmt.Errorf("--from %s: there is no such file or directory; write the number of a checkpoint of the job, or the place of a savepoint", s.from)
 	case err != nil:
 		return nil, fmt.Errorf("--from %s: %w", s.from, err)
@@ -97,12 +103,27 @@ func (s *settings) source(j *job) (*checkpoint.Source, error) {
 	return src, nil
 }
 
-func (s *settings) find(dir string) (*checkpoint.Source, error) {
-	if id, err := strconv.ParseInt(s.from, 10, 64); err == nil && id > 0 {
-		if !s.fresh {
-			return nil, &checkpoint.RefusedError{Msg: "to go back to an older checkpoint of the job, write --fresh as well: it sets the newer ones aside"}
-		}
-		return checkpoint.Find(vfs.OS(), dir, id)
+// nowhere reports whether --from is a path that does not exist.
+func (s *settings) nowhere() bool {
+	_, err := os.Stat(s.from)
+	return !blob.Remote(s.from) && errors.Is(err, os.ErrNotExist)
+}
+
+func (s *settings) find(j *job) (*checkpoint.Source, error) {
+	id, err := strconv.ParseInt(s.from, 10, 64)
+	if err != nil || id <= 0 {
+		return checkpoint.FindAt(s.from, j.config.Storage.Options())
 	}
-	return checkpoint.FindFile(vfs.OS(), strings.TrimRight(s.from, string(filepath.Separator)))
+	if !s.fresh {
+		return nil, &checkpoint.RefusedError{Msg: "to go back to an older checkpoint of the job, write --fresh as well: it sets the newer ones aside"}
+	}
+	at, err := s.placeOf(j)
+	if err != nil {
+		return nil, err
+	}
+	store, err := at.Checkpoints()
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Find(store, id)
 }

@@ -155,6 +155,10 @@ func changesNames(stmt ast.Statement) bool {
 
 func (p *planner) execute(stmt ast.Statement) {
 	if set, ok := stmt.(*ast.Set); ok {
+		if err := checkSet(set); err != nil {
+			p.fail(err)
+			return
+		}
 		p.warnUnknown(set)
 	}
 	answer, err := p.session.Execute(stmt)
@@ -172,6 +176,17 @@ func (p *planner) execute(stmt ast.Statement) {
 		p.runs = true
 		p.script.steps = append(p.script.steps, step{answer: answer})
 	}
+}
+
+// checkSet refuses credentials in a script.
+func checkSet(set *ast.Set) error {
+	if set.Key == nil {
+		return nil
+	}
+	if err := runtime.CheckOption(set.Key.Value); err != nil {
+		return diag.List{diag.Errorf(set.Key.Pos(), "%v", err)}
+	}
+	return nil
 }
 
 // warnUnknown warns of an option that has no effect.

@@ -136,8 +136,8 @@ func TestRestart(t *testing.T) {
 	if r.Restarts() == 0 || len(log) != int(r.Restarts()) || !strings.HasPrefix(log[0], "job job failed and starts again in 1 ms (attempt 1): connection lost") {
 		t.Errorf("%d restarts: %v", r.Restarts(), log)
 	}
-	if done, err := data.Finished(); !done || err != nil {
-		t.Errorf("finished %v %v", done, err)
+	if done := data.Finished(); !done {
+		t.Errorf("finished %v", done)
 	}
 	if sink.OpenWriters() != 0 {
 		t.Errorf("%d writers are open", sink.OpenWriters())
@@ -200,7 +200,7 @@ func TestStopARunningJob(t *testing.T) {
 		if err := <-result; err != nil {
 			t.Fatal(err)
 		}
-		if done, _ := data.Finished(); done != (round == 2) {
+		if done := data.Finished(); done != (round == 2) {
 			t.Errorf("round %d: finished %v", round, done)
 		}
 		if err := data.Close(); err != nil {
@@ -365,7 +365,7 @@ func TestDamagedData(t *testing.T) {
 						t.Errorf("%s %s: no %q in: %v", how, files[i], want, err)
 					}
 				}
-				data, err := runtime.OpenFresh(fs, "/job", "job")
+				data, err := runtime.Place{FS: fs, Path: "/job"}.OpenFresh("job")
 				if err != nil || data.Latest() != nil {
 					t.Fatalf("%s %s: cannot be started anew: %v", how, files[i], err)
 				}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/millstream-io/millstream/batch"
@@ -28,6 +29,8 @@ type Config struct {
 	Restart    Restart
 	// State says where the tables of operators are.
 	State StateConfig
+	// Storage says where checkpoints are, for whoever opens the Data of the job.
+	Storage Storage
 	// AllowLoss lets the job go on from a checkpoint some of whose state the graph
 	// has no use for.
 	AllowLoss bool
@@ -96,7 +99,9 @@ const (
 )
 
 // Options are the options that Set reads, under Flink's names.
-var Options = []format.Option{
+var Options = slices.Concat(jobOptions, storageOptions)
+
+var jobOptions = []format.Option{
 	{Name: optInterval, Kind: format.Duration, Default: "10 s", Doc: "the time between two checkpoints"},
 	{Name: optTimeout, Kind: format.Duration, Default: "10 min", Doc: "after which a checkpoint is given up"},
 	{Name: optMinPause, Kind: format.Duration, Default: "0 ms", Doc: "the least time between two checkpoints"},
@@ -154,6 +159,7 @@ func (c *Config) Set(lookup func(name string) (string, bool)) error {
 	default:
 		c.Restart = Restart{}
 	}
+	c.Storage = NewStorage(func(name string) (string, bool) { return o.Text(name), o.Has(name) })
 	return c.setState(o)
 }
 

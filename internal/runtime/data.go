@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -13,97 +15,167 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/vfs"
 )
 
-// Data is the directory of a job:
+// Place says where a job keeps what it needs to go on.
+type Place struct {
+	// FS and Path are a directory on this machine, for this process alone.
+	FS   vfs.FS
+	Path string
+	// Store has the checkpoints; nil means the same directory. In a store without
+	// files of its own there may be other processes, on other machines: then the
+	// last one that was started has the job.
+	Store blob.Store
+}
+
+// Data is what a job keeps. In its directory are
 //
 //	lock, pid      held by the process that runs the job
-//	job            the job's identity and the number of its starts
-//	checkpoints/   see checkpoint.Dir
 //	state/         the tables of the running job; worthless after a crash
-//	checkpoints.N  checkpoints that were set aside at start N
-//	finished       the number of the checkpoint with which the job has ended
+//	cache/         copies of state files, if the checkpoints are elsewhere
+//
+// and there or in another store
+//
+//	job            the job's identity, and which of its checkpoints count
+//	checkpoints/   see checkpoint.Dir
+//	checkpoints.N  others: which of them the job goes on from is said in job
+//
+// In a store that other processes may write, the log/ of what would be in job
+// stands for it.
 type Data struct {
 	fs   vfs.FS
 	path string
-	lock io.Closer
-	meta meta
-	dir  *checkpoint.Dir
+	// locks are those of this process.
+	locks []io.Closer
+	root  blob.Store
+	// log is nil where a lock keeps others out; owner tells the records of this
+	// process from those of others, and begun is set once it has written some.
+	log   *blob.Log
+	owner string
+	begun bool
+	meta  meta
+	dir   *checkpoint.Dir
+	end   context.CancelFunc
 }
 
-// meta is the content of the file "job".
+// meta is the content of job.
 type meta struct {
 	Job string `json:"job"`
 	// ID tells the job from an earlier one of the same name.
 	ID string `json:"id"`
 	// Incarnation is the number of starts, restarts after failures included.
 	Incarnation int64 `json:"incarnation"`
+	// Dir is the directory of the checkpoints. Trash is one that is to be
+	// removed: it has been replaced, or is not complete.
+	Dir   string `json:"dir,omitempty"`
+	Trash string `json:"trash,omitempty"`
+	// Finished is the number of the checkpoint with which the job has ended and
+	// published everything; 0 if it has not.
+	Finished int64 `json:"finished,omitempty"`
+	// Committed is the newest checkpoint that counts, and Owner the process that
+	// has written this, in a log.
+	Committed int64  `json:"committed,omitempty"`
+	Owner     string `json:"owner,omitempty"`
 }
 
-const metaMagic = "millstream-job"
+const (
+	metaMagic = "millstream-job"
+	metaName  = "job"
+	logName   = "log"
+	// dirName is where checkpoints are unless some were set aside.
+	dirName = "checkpoints"
+)
 
-// OpenData takes the directory of a job for this process, and makes it if it
-// does not exist. An error that the user has to deal with (another process has
-// it, something is damaged) is a *checkpoint.RefusedError.
-func OpenData(fsys vfs.FS, path, job string) (*Data, error) {
-	return openData(fsys, path, job, (*Data).load)
-}
+// OpenData takes a place for this process. An error that the user has to deal
+// with (another process has it, something is damaged) is a
+// *checkpoint.RefusedError.
+func (p Place) OpenData(job string) (*Data, error) { return p.open(job, (*Data).load) }
 
-// OpenFresh is OpenData for a job that starts anew: what is in the directory is
-// set aside unread, so it may be damaged.
-func OpenFresh(fsys vfs.FS, path, job string) (*Data, error) {
-	return openData(fsys, path, job, (*Data).setAside)
-}
+// OpenFresh is OpenData for a job that starts anew: what is there is set aside
+// unread, so it may be damaged.
+func (p Place) OpenFresh(job string) (*Data, error) { return p.open(job, (*Data).setAside) }
 
 // OpenFrom is OpenData for a job that begins from a checkpoint of another
-// directory, or from an older one of its own. The directory must have no
-// checkpoints, unless fresh is set: then they are set aside.
-func OpenFrom(fsys vfs.FS, path, job string, from *checkpoint.Source, fresh bool) (*Data, error) {
-	return openData(fsys, path, job, func(d *Data) error { return d.begins(from, fresh) })
+// place, or from an older one of its own. There must be no checkpoints, unless
+// fresh is set: then they are set aside.
+func (p Place) OpenFrom(job string, from *checkpoint.Source, fresh bool) (*Data, error) {
+	return p.open(job, func(d *Data) error { return d.begins(from, fresh) })
 }
 
-func openData(fsys vfs.FS, path, job string, load func(*Data) error) (*Data, error) {
-	d := &Data{fs: fsys, path: path, meta: meta{Job: job}}
-	if err := vfs.MkdirAll(fsys, path); err != nil {
+func (p Place) open(job string, load func(*Data) error) (*Data, error) {
+	d := &Data{fs: p.FS, path: p.Path, root: p.Store, meta: meta{Job: job}, end: func() {}}
+	if err := vfs.MkdirAll(p.FS, p.Path); err != nil {
 		return nil, err
 	}
-	if err := d.take(job); err != nil {
-		return nil, err
+	err := d.take(job, p.Path)
+	if err == nil {
+		err = d.open(job)
 	}
-	if err := load(d); err != nil {
+	if err == nil {
+		err = load(d)
+	}
+	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
+// open opens the store.
+func (d *Data) open(job string) (err error) {
+	if d.root == nil {
+		d.root = blob.NewDir(d.fs, d.path)
+		return nil
+	}
+	if hasFiles(d.root) {
+		fsys, path, _ := d.root.File("")
+		if err := vfs.MkdirAll(fsys, path); err != nil {
+			return err
+		}
+		return d.take(job, path)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.end = cancel
+	d.fs = blob.NewLazy(ctx, d.fs)
+	host, _ := os.Hostname()
+	d.owner = fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, randomID())
+	d.log, _, err = blob.OpenLog(ctx, d.root.Sub(logName))
+	return err
+}
+
+// hasFiles reports whether a lock can keep others out of a store.
+func hasFiles(s blob.Store) bool {
+	_, _, ok := s.File("")
+	return ok
+}
+
 func (d *Data) file(name string) string { return d.fs.PathJoin(d.path, name) }
 
-// take gets the lock, and leaves the number of this process beside it.
-func (d *Data) take(job string) error {
-	lock, err := vfs.Lock(d.fs, d.file("lock"))
+// take gets the lock of a directory, and leaves the number of this process beside
+// it.
+func (d *Data) take(job, path string) error {
+	pid := d.fs.PathJoin(path, "pid")
+	lock, err := vfs.Lock(d.fs, d.fs.PathJoin(path, "lock"))
 	if held(err) {
 		who := "another process"
-		if pid, readErr := vfs.ReadFile(d.fs, d.file("pid")); readErr == nil {
-			who = "process " + strings.TrimSpace(string(pid))
+		if text, readErr := vfs.ReadFile(d.fs, pid); readErr == nil {
+			who = "process " + strings.TrimSpace(string(text))
 		}
 		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s is being run by %s: %s is locked; stop that process, or choose another directory with --data",
-			job, who, d.path)}
+			job, who, path)}
 	}
 	if err != nil {
 		return err
 	}
-	d.lock = lock
-	f, err := vfs.Create(d.fs, d.file("pid"))
+	d.locks = append(d.locks, lock)
+	f, err := vfs.Create(d.fs, pid)
 	if err != nil {
-		return errors.Join(err, d.Close())
+		return err
 	}
 	_, err = fmt.Fprintln(f, os.Getpid())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, d.Close())
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }
 
 // held reports whether an attempt to lock a file failed because somebody has
@@ -115,15 +187,9 @@ func held(err error) bool {
 		(errors.As(err, &refused) || strings.Contains(err.Error(), "lock held by current process"))
 }
 
-// load reads what is in the directory.
+// load reads what is there.
 func (d *Data) load() error {
-	if err := d.fs.RemoveAll(d.file("checkpoints.old")); err != nil {
-		return err
-	}
 	if err := d.readMeta(); err != nil {
-		return err
-	}
-	if err := d.swapIn(); err != nil {
 		return err
 	}
 	return d.Reload()
@@ -136,118 +202,219 @@ func (d *Data) begins(from *checkpoint.Source, fresh bool) error {
 	switch {
 	case err == nil && d.Latest() != nil && !fresh:
 		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s has checkpoints of its own in %s; with --fresh they are set aside, and the job begins from the other one",
-			d.meta.Job, d.path)}
+			d.meta.Job, strings.TrimSuffix(d.root.Where(""), "/"))}
 	case err != nil && !fresh:
 		return err
 	case err != nil:
-		d.meta.Incarnation = time.Now().Unix() // see setAside
+		d.lostMeta()
+	}
+	dir, ferr := d.freeDir()
+	if ferr != nil {
+		return ferr
 	}
 	d.meta.Incarnation = max(d.meta.Incarnation, from.Manifest.Incarnation)
-	d.meta.ID = ""
-	if err := d.identify(); err != nil {
-		return err
+	if err == nil {
+		// If the copy does not come to its end, it is removed later.
+		d.meta.Trash = dir
+		d.identify()
+		if err := d.writeMeta(); err != nil {
+			return err
+		}
 	}
-	if err := d.fs.RemoveAll(d.file(incoming)); err != nil {
-		return err
+	id := randomID()
+	if err := from.Import(d.root.Sub(dir), id); err != nil {
+		return errors.Join(err, blob.Clear(d.root, dir))
 	}
-	if err := from.Import(d.fs, d.file(incoming), d.meta.ID); err != nil {
-		return errors.Join(err, d.fs.RemoveAll(d.file(incoming)))
+	d.meta.ID = id
+	return d.turn(dir, "", from.Manifest.ID)
+}
+
+// turn makes another directory that of the job's checkpoints, with one put: before
+// it the job goes on from what it had, and behind it from the newest checkpoint
+// there, if there is one.
+func (d *Data) turn(dir, trash string, committed int64) error {
+	d.meta.Dir, d.meta.Trash, d.meta.Finished = dir, trash, 0
+	if d.log != nil {
+		d.meta.Committed = committed
 	}
-	if err := d.fs.Remove(d.file("finished")); err != nil && !vfs.IsNotExist(err) {
-		return err
-	}
+	d.identify()
 	if err := d.writeMeta(); err != nil {
-		return err
-	}
-	aside, err := d.aside()
-	if err != nil {
-		return err
-	}
-	if err := d.fs.Rename(d.file("checkpoints"), aside); err != nil && !vfs.IsNotExist(err) {
-		return err
-	}
-	if err := d.swapIn(); err != nil {
 		return err
 	}
 	return d.Reload()
 }
 
-// incoming is the directory of the checkpoint from which a job will begin.
-const incoming = "checkpoints.new"
+// lostMeta makes up for a lost number of starts. It has to go on rising, since
+// targets tell the output of different starts by it.
+func (d *Data) lostMeta() { d.meta.Incarnation = max(d.meta.Incarnation, time.Now().Unix()) }
 
-// swapIn makes the incoming directory that of the job's checkpoints, if these
-// were moved out of its way. A copy that did not come to that is removed.
-func (d *Data) swapIn() error {
-	_, err := d.fs.Stat(d.file("checkpoints"))
-	if err == nil || !vfs.IsNotExist(err) {
-		return errors.Join(err, d.fs.RemoveAll(d.file(incoming)))
+// checkpointDir is the name of the directory of the checkpoints.
+func (d *Data) checkpointDir() string {
+	if d.meta.Dir == "" {
+		return dirName
 	}
-	if err := d.fs.Rename(d.file(incoming), d.file("checkpoints")); err != nil {
-		if vfs.IsNotExist(err) {
-			return nil
-		}
-		return err
-	}
-	return vfs.SyncDir(d.fs, d.path)
+	return d.meta.Dir
 }
 
-// aside is a name for checkpoints that the job does not go on from.
-func (d *Data) aside() (string, error) {
-	for n := d.meta.Incarnation; ; n++ {
-		name := d.file(fmt.Sprintf("checkpoints.%d", n))
-		switch _, err := d.fs.Stat(name); {
-		case vfs.IsNotExist(err):
-			return name, nil
-		case err != nil:
-			return "", err
+// checkpointDirs are all directories of checkpoints, those set aside among them.
+func (d *Data) checkpointDirs() (map[string]bool, error) {
+	infos, err := d.root.List(context.Background(), "")
+	out := map[string]bool{}
+	for _, i := range infos {
+		if name, ok := strings.CutSuffix(i.Name, "/"); ok && (name == dirName || strings.HasPrefix(name, dirName+".")) {
+			out[name] = true
 		}
 	}
+	return out, err
+}
+
+// freeDir is a name for a new directory of checkpoints.
+func (d *Data) freeDir() (string, error) {
+	taken, err := d.checkpointDirs()
+	name := dirName
+	for n := d.meta.Incarnation; taken[name]; n++ {
+		name = fmt.Sprintf("%s.%d", dirName, n)
+	}
+	return name, err
 }
 
 func (d *Data) readMeta() error {
-	data, err := vfs.ReadFile(d.fs, d.file("job"))
-	if vfs.IsNotExist(err) {
-		return nil
+	var data []byte
+	var err error
+	where := d.root.Where(metaName)
+	if d.log != nil {
+		data, err = d.log.Refresh(context.Background())
+		where = d.log.Where()
+	} else if data, err = d.root.Get(context.Background(), metaName); vfs.IsNotExist(err) {
+		data, err = nil, nil
 	}
+	if err != nil || data == nil {
+		return err
+	}
+	body, err := checkpoint.Unseal(metaMagic, where, data)
 	if err != nil {
 		return err
 	}
-	body, err := checkpoint.Unseal(metaMagic, d.file("job"), data)
-	if err != nil {
-		return err
+	var m meta
+	if err := json.Unmarshal(body, &m); err != nil {
+		return fmt.Errorf("%s: %w", where, err)
 	}
-	if err := json.Unmarshal(body, &d.meta); err != nil {
-		return fmt.Errorf("%s: %w", d.file("job"), err)
+	if d.begun && m.Owner != d.owner {
+		return d.fenced(m.Owner)
 	}
+	d.meta = m
 	return nil
 }
 
-// setAside renames the checkpoints, so that the job starts anew.
-func (d *Data) setAside() error {
-	if err := d.readMeta(); err != nil {
-		// The number of starts is lost. It has to go on rising, since targets
-		// tell the output of different starts by it.
-		d.meta.Incarnation = time.Now().Unix()
-	}
-	aside, err := d.aside()
+// fenced says that another process has the job now.
+func (d *Data) fenced(by string) error {
+	return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s was taken over by %s, which uses the same %s; this process commits nothing any more",
+		d.meta.Job, cmp.Or(by, "another process"), strings.TrimSuffix(d.root.Where(""), "/"))}
+}
+
+func (d *Data) writeMeta() error {
+	d.meta.Owner = d.owner
+	body, err := json.Marshal(d.meta)
 	if err != nil {
 		return err
 	}
-	return d.reset(aside)
+	record := checkpoint.Seal(metaMagic, append(body, '\n'))
+	if d.log == nil {
+		return d.root.Put(context.Background(), metaName, record)
+	}
+	err = d.log.Append(context.Background(), record)
+	if errors.Is(err, blob.ErrFenced) {
+		d.begun = true
+		if err := d.readMeta(); err != nil {
+			return err
+		}
+		return d.fenced("")
+	}
+	d.begun = d.begun || err == nil
+	return err
+}
+
+// setAside makes the job start anew, with another directory for its checkpoints.
+func (d *Data) setAside() error {
+	if err := d.readMeta(); err != nil {
+		d.lostMeta()
+	}
+	dir, err := d.freeDir()
+	if err != nil {
+		return err
+	}
+	d.meta.ID = ""
+	return d.turn(dir, "", 0)
 }
 
 // Reload reads the checkpoints again, as a new process would: after a job on
-// this directory has failed or was given up, and was closed.
+// this place has failed or was given up, and was closed.
 func (d *Data) Reload() (err error) {
 	if err := d.clearState(); err != nil {
 		return err
 	}
-	if d.dir, err = checkpoint.Open(d.fs, d.file("checkpoints")); err != nil {
+	store := d.root.Sub(d.checkpointDir())
+	if d.log == nil {
+		if err := d.takeOut(); err != nil {
+			return err
+		}
+		if d.dir, err = checkpoint.Open(store); err != nil {
+			return err
+		}
+		return d.checkIdentity()
+	}
+	if err := d.readMeta(); err != nil {
 		return err
 	}
-	if d.dir.Latest() != nil && d.meta.ID == "" {
-		return &checkpoint.RefusedError{Msg: fmt.Sprintf("%s is missing: expected the identity of the job that has the checkpoints beside it, found no such file; "+
-			"restore it, or start anew with --fresh", d.file("job"))}
+	d.dir, err = checkpoint.OpenShared(d.root.Sub(d.checkpointDir()), checkpoint.Shared{
+		Committed: d.meta.Committed,
+		Commit:    d.commit,
+		Owned:     d.readMeta,
+		Start:     d.meta.Incarnation + 1,
+		Cache:     &checkpoint.Cache{FS: d.fs.(*blob.Lazy), Path: d.file("cache")},
+	})
+	if err != nil {
+		return err
+	}
+	return d.checkIdentity()
+}
+
+// commit makes a checkpoint count, in a store that others may write.
+func (d *Data) commit(id int64) error {
+	d.meta.Committed = id
+	return d.writeMeta()
+}
+
+// takeOut removes what is to be removed.
+func (d *Data) takeOut() error {
+	if d.meta.Trash == "" {
+		return nil
+	}
+	err := blob.Clear(d.root, d.meta.Trash)
+	if err == nil {
+		d.meta.Trash = ""
+	}
+	return err
+}
+
+// checkIdentity refuses checkpoints of a job whose identity is lost.
+func (d *Data) checkIdentity() error {
+	if d.meta.ID != "" {
+		return nil
+	}
+	dirs, err := d.checkpointDirs()
+	if err != nil {
+		return err
+	}
+	for dir := range dirs {
+		entries, err := checkpoint.List(d.root.Sub(dir))
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 {
+			return &checkpoint.RefusedError{Msg: fmt.Sprintf("%s is missing: expected the identity of the job that has the checkpoints beside it, found no such file; "+
+				"restore it, or start anew with --fresh", d.root.Where(metaName))}
+		}
 	}
 	return nil
 }
@@ -261,79 +428,53 @@ func (d *Data) Incarnation() int64 { return d.meta.Incarnation }
 
 // Finished reports whether the job ran to its end and all its output was
 // published.
-func (d *Data) Finished() (bool, error) {
-	data, err := vfs.ReadFile(d.fs, d.file("finished"))
-	if vfs.IsNotExist(err) {
-		return false, nil
-	}
+func (d *Data) Finished() bool {
 	m := d.dir.Latest()
-	return m == nil || strings.TrimSpace(string(data)) == fmt.Sprint(m.ID), err
+	return m != nil && m.ID == d.meta.Finished
 }
 
 // finish notes that the job has ended and its output is published.
 func (d *Data) finish() error {
-	m := d.dir.Latest()
-	return vfs.WriteFile(d.fs, d.file("finished"), fmt.Appendln(nil, m.ID))
-}
-
-// restart makes a job that has finished start anew. If there are savepoints,
-// they are set aside.
-func (d *Data) restart() error {
-	if len(d.dir.Ordinary()) < len(d.dir.Retained()) {
-		return d.setAside()
-	}
-	old := d.file("checkpoints.old")
-	if err := d.reset(old); err != nil {
-		return err
-	}
-	return d.fs.RemoveAll(old)
-}
-
-// reset gives the checkpoints another name and forgets them.
-func (d *Data) reset(old string) error {
-	if err := d.fs.Rename(d.file("checkpoints"), old); err != nil && !vfs.IsNotExist(err) {
-		return err
-	}
-	if err := vfs.SyncDir(d.fs, d.path); err != nil {
-		return err
-	}
-	// A crash before this leaves a job without checkpoints that has finished,
-	// which starts anew as well.
-	if err := d.fs.Remove(d.file("finished")); err != nil && !vfs.IsNotExist(err) {
-		return err
-	}
-	d.meta.ID = ""
-	return d.Reload()
-}
-
-// begin counts a start.
-func (d *Data) begin() error {
-	d.meta.Incarnation++
-	if err := d.identify(); err != nil {
-		return err
-	}
+	d.meta.Finished = d.dir.Latest().ID
 	return d.writeMeta()
 }
 
-// identify gives the job an identity if it has none.
-func (d *Data) identify() error {
-	if d.meta.ID != "" {
-		return nil
-	}
-	var id [8]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return err
-	}
-	d.meta.ID = hex.EncodeToString(id[:])
-	return nil
-}
-
-func (d *Data) writeMeta() error {
-	body, err := json.Marshal(d.meta)
+// restart makes a job that has finished start anew. If there are savepoints,
+// its checkpoints are set aside, and otherwise removed.
+func (d *Data) restart() error {
+	dir, err := d.freeDir()
 	if err != nil {
 		return err
 	}
-	return vfs.WriteFile(d.fs, d.file("job"), checkpoint.Seal(metaMagic, append(body, '\n')))
+	trash := d.checkpointDir()
+	if len(d.dir.Ordinary()) < len(d.dir.Retained()) {
+		trash = ""
+	}
+	d.meta.ID = ""
+	return d.turn(dir, trash, 0)
+}
+
+// begin counts a start. From here on no other process has the job.
+func (d *Data) begin() error {
+	d.meta.Incarnation++
+	d.identify()
+	if err := d.writeMeta(); err != nil || d.log == nil {
+		return err
+	}
+	return errors.Join(d.takeOut(), d.dir.Sweep())
+}
+
+// identify gives the job an identity if it has none.
+func (d *Data) identify() {
+	if d.meta.ID == "" {
+		d.meta.ID = randomID()
+	}
+}
+
+func randomID() string {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // which never fails
+	return hex.EncodeToString(id[:])
 }
 
 // Delete removes a checkpoint, but not the newest one: the job goes on from it.
@@ -357,5 +498,38 @@ func (d *Data) stateDir(node, subtask int) string {
 // clearState removes the tables of a run that has ended.
 func (d *Data) clearState() error { return d.fs.RemoveAll(d.file("state")) }
 
-// Close gives the directory back.
-func (d *Data) Close() error { return d.lock.Close() }
+// Close gives the place back.
+func (d *Data) Close() error {
+	d.end()
+	var errs []error
+	for _, l := range d.locks {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Checkpoints is the store with the checkpoints that the job goes on from, for
+// whoever only reads: the job may be running.
+func (p Place) Checkpoints() (blob.Store, error) {
+	d := &Data{fs: p.FS, path: p.Path, root: p.Store}
+	switch {
+	case d.root == nil:
+		d.root = blob.NewDir(d.fs, d.path)
+	case !hasFiles(d.root):
+		var err error
+		if d.log, _, err = blob.OpenLog(context.Background(), d.root.Sub(logName)); err != nil {
+			return nil, err
+		}
+	}
+	// With an identity that is damaged, what is usual is as good a guess as any.
+	err := d.readMeta()
+	if refused := (*checkpoint.RefusedError)(nil); errors.As(err, &refused) {
+		err = nil
+	}
+	return d.root.Sub(d.checkpointDir()), err
+}
+
+// OpenData is Place.OpenData for a place with everything in one directory.
+func OpenData(fsys vfs.FS, path, job string) (*Data, error) {
+	return Place{FS: fsys, Path: path}.OpenData(job)
+}

@@ -135,11 +135,7 @@ func (r *Runner) prepare() error {
 	if r.data == nil {
 		return nil
 	}
-	finished, err := r.data.Finished()
-	if err != nil {
-		return err
-	}
-	if finished {
+	if r.data.Finished() {
 		return r.data.restart()
 	}
 	if m := r.data.Latest(); m != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/runtime/rttest"
@@ -83,7 +84,7 @@ func TestSavepoint(t *testing.T) {
 	if _, err := r.Savepoint(ctx); err == nil || !strings.Contains(err.Error(), "not running") {
 		t.Errorf("a savepoint of a job that has ended: %v", err)
 	}
-	d, err := checkpoint.Open(fs, "/job/checkpoints")
+	d, err := checkpoint.Open(blob.NewDir(fs, "/job/checkpoints"))
 	if err != nil {
 		t.Fatal(err)
 	}

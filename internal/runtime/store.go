@@ -104,7 +104,7 @@ func (j *Job) keep(s *state.Snapshot) (info *state.Info, err error) {
 		return nil, err
 	}
 	for i, f := range info.Files {
-		if err := j.data.dir.Add(f, s.Path(f)); err != nil {
+		if info.Files[i], err = j.data.dir.Add(j.ctx, f, j.data.fs, s.Path(f)); err != nil {
 			for _, f := range info.Files[:i] {
 				err = errors.Join(err, j.data.dir.Release(f))
 			}
@@ -126,7 +126,7 @@ func (b *builder) parts(n *graph.Node) []state.Part {
 	var parts []state.Part
 	for _, s := range old.Subtasks {
 		if s.State != nil {
-			parts = append(parts, state.Part{FS: b.job.data.fs, Info: s.State, Path: b.job.data.dir.Path})
+			parts = append(parts, b.job.data.dir.Part(s.State))
 		}
 	}
 	return parts

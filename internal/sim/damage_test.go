@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/state"
@@ -87,11 +88,11 @@ func (x *tried) victim(t *testing.T, rnd *rand.Rand, where runtime.StateConfig, 
 }
 
 func (v *victim) export(id int64) error {
-	src, err := checkpoint.Find(v.disk, Dir+"/checkpoints", id)
+	src, err := checkpoint.Find(blob.NewDir(v.disk, Dir+"/checkpoints"), id)
 	if err != nil {
 		return err
 	}
-	return src.Export(v.disk, v.config.From)
+	return src.Export(blob.NewDir(v.disk, v.config.From))
 }
 
 // find notes the files of checkpoints below a directory.

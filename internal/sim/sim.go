@@ -175,14 +175,18 @@ func (w *world) open() (*runtime.Data, error) {
 	if w.From == "" {
 		return runtime.OpenData(w.fault, Dir, "job")
 	}
-	if entries, err := checkpoint.List(w.fault, other+"/checkpoints"); err == nil && len(entries) > 0 {
-		return runtime.OpenData(w.fault, other, "other")
+	data, err := runtime.OpenData(w.fault, other, "other")
+	if err != nil || data.Latest() != nil {
+		return data, err
+	}
+	if err := data.Close(); err != nil {
+		return nil, err
 	}
 	from, err := checkpoint.FindFile(w.fault, w.From)
 	if err != nil {
 		return nil, err
 	}
-	return runtime.OpenFrom(w.fault, other, "other", from, false)
+	return runtime.Place{FS: w.fault, Path: other}.OpenFrom("other", from, false)
 }
 
 // forgive reports whether an error comes from a fault that was asked for; the

@@ -28,6 +28,9 @@ type FileInfo struct {
 	// whether each of its blocks is good shows when the block is read. It is
 	// empty in snapshots of older versions, whose files are read as a whole.
 	Tail string `json:"tail,omitempty"`
+	// At tells the file from others with the same content in a store that several
+	// processes may write: it is the start of the job that has stored the file.
+	At string `json:"at,omitempty"`
 }
 
 // tailSize is the length of the end of a file that Tail is about: it holds what
@@ -103,7 +106,13 @@ func (db *DB) fetch(p Part, dir string) error {
 		return err
 	}
 	for _, f := range p.Info.Files {
-		to := fsys.PathJoin(dir, f.Name)
+		to, fresh := fsys.PathJoin(dir, f.Name), false
+		if p.Fetch != nil {
+			var err error
+			if fresh, err = p.Fetch(f); err != nil {
+				return err
+			}
+		}
 		if !shared(f.Name) || fsys != p.FS {
 			if err := p.copy(f, fsys, to); err != nil {
 				return err
@@ -115,10 +124,12 @@ func (db *DB) fetch(p Part, dir string) error {
 				return err
 			}
 		} else {
-			if err := p.look(f); err != nil {
-				return err
+			if !fresh {
+				if err := Look(p.FS, p.Path(f), f); err != nil {
+					return p.blame(f, err)
+				}
 			}
-			db.taken[to] = Taken{FileInfo: f, FS: p.FS, Path: p.Path(f)}
+			db.taken[to] = Taken{FileInfo: f, Path: p.Path(f), part: p}
 		}
 		if err := vfs.LinkOrCopy(fsys, p.Path(f), to); err != nil {
 			return err
@@ -153,10 +164,9 @@ func (p Part) copy(f FileInfo, fsys vfs.FS, to string) error {
 	return errors.Join(p.read(f, out), out.Close())
 }
 
-// look checks the length of a file and the sum of its end.
-func (p Part) look(f FileInfo) error {
-	path := p.Path(f)
-	info, err := p.FS.Stat(path)
+// Look checks the length of a file that has a Tail, and that.
+func Look(fsys vfs.FS, path string, f FileInfo) error {
+	info, err := fsys.Stat(path)
 	switch {
 	case vfs.IsNotExist(err):
 		return noFile(path, f)
@@ -165,16 +175,25 @@ func (p Part) look(f FileInfo) error {
 	case info.Size() != f.Length:
 		return &DamageError{File: path, Expected: fmt.Sprintf("%d bytes", f.Length), Found: fmt.Sprint(info.Size())}
 	}
-	tail, err := tailSum(p.FS, path, f.Length)
+	tail, err := tailSum(fsys, path, f.Length)
 	if err == nil && tail != f.Tail {
 		err = &DamageError{File: path, Expected: fmt.Sprintf("checksum %s of its last %d bytes", f.Tail, min(f.Length, tailSize)), Found: tail}
 	}
 	return err
 }
 
+// blame lets the part say what is damaged.
+func (p Part) blame(f FileInfo, err error) error {
+	var damage *DamageError
+	if p.Blame != nil && errors.As(err, &damage) {
+		return p.Blame(f, damage)
+	}
+	return err
+}
+
 // read copies a file to w and checks its length and checksum.
 func (p Part) read(f FileInfo, w io.Writer) error {
-	return readFile(context.Background(), p.FS, p.Path(f), f, w)
+	return p.blame(f, readFile(context.Background(), p.FS, p.Path(f), f, w))
 }
 
 func readFile(ctx context.Context, fsys vfs.FS, path string, f FileInfo, w io.Writer) error {
@@ -218,15 +237,21 @@ func (u until) Read(p []byte) (int, error) {
 // read as a whole.
 type Taken struct {
 	FileInfo
-	FS vfs.FS
 	// Path is where the checkpoint has the file.
 	Path string
+	part Part
 }
 
 // Verify reads every byte of the file. Damage is a *DamageError. pace is called
 // between parts of it.
 func (t Taken) Verify(ctx context.Context, pace func()) error {
-	return readFile(ctx, t.FS, t.Path, t.FileInfo, paced(pace))
+	if err := readFile(ctx, t.part.FS, t.Path, t.FileInfo, paced(pace)); err != nil {
+		return t.part.blame(t.FileInfo, err)
+	}
+	if t.part.Proven == nil {
+		return nil
+	}
+	return t.part.Proven(t.FileInfo)
 }
 
 // paced is a writer that only takes its time.
@@ -255,9 +280,11 @@ func (db *DB) damaged(path string) error {
 	if !ok {
 		return nil
 	}
-	err := t.Verify(context.Background(), func() {})
-	if errors.As(err, new(*DamageError)) {
-		return err
+	err := readFile(context.Background(), t.part.FS, path, t.FileInfo, io.Discard)
+	if damage := (*DamageError)(nil); errors.As(err, &damage) {
+		// The checkpoint has the same file under another name.
+		damage.File = t.Path
+		return t.part.blame(t.FileInfo, damage)
 	}
 	return nil
 }

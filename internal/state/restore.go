@@ -19,6 +19,15 @@ type Part struct {
 	Info *Info
 	// Path says where the file is that was listed as f.
 	Path func(f FileInfo) string
+	// Fetch, where it is not nil, makes a file readable at its Path first; fresh
+	// is set if it will come from elsewhere as it is read, so that looking at it
+	// would take time.
+	Fetch func(f FileInfo) (fresh bool, err error)
+	// Proven, where it is not nil, is told that a file was read as a whole, and is
+	// good.
+	Proven func(f FileInfo) error
+	// Blame, where it is not nil, says it better that a file is damaged.
+	Blame func(f FileInfo, err *DamageError) error
 }
 
 // Restore returns a DB with the rows of a checkpoint. parts are the snapshots
