@@ -33,10 +33,14 @@ func (d *dir) join(name string) string {
 	return path
 }
 
-// make makes the directory of an object.
+// make makes the directory of an object if there is none.
 func (d *dir) make(name string) (path string, err error) {
 	path = d.join(name)
-	return path, vfs.MkdirAll(d.fs, d.fs.PathDir(path))
+	parent := d.fs.PathDir(path)
+	if _, err := d.fs.Stat(parent); err == nil {
+		return path, nil
+	}
+	return path, vfs.MkdirAll(d.fs, parent)
 }
 
 // Put implements Store.

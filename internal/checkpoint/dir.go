@@ -66,10 +66,15 @@ const (
 // bg is the context of what must not be interrupted; the store bounds its time.
 var bg = context.Background()
 
-// Open reads the directory. It verifies all manifests and removes what a run that
+// Open reads the directory, which is made if it does not exist. It verifies all manifests and removes what a run that
 // was killed has left behind.
 func Open(store blob.Store) (*Dir, error) {
 	d := newDir(store, nil)
+	if fsys, path, ok := store.File(dataDir); ok {
+		if err := vfs.MkdirAll(fsys, path); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.load(); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package state
 
 import (
 	"github.com/millstream-io/millstream/internal/state/lsm"
-	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 // disk is the LSM tree of a DB, which is opened when it is first needed.
@@ -24,7 +23,7 @@ func (db *DB) openDisk() error {
 	if db.disk.lsm != nil {
 		return nil
 	}
-	if err := vfs.MkdirAll(db.cfg.FS, db.cfg.Dir); err != nil {
+	if err := db.cfg.FS.MkdirAll(db.cfg.Dir, 0o755); err != nil {
 		return err
 	}
 	tree, err := lsm.Open(db.cfg.FS, db.liveDir(), db.treeOptions())

@@ -102,7 +102,7 @@ func tailSum(fsys vfs.FS, path string, length int64) (string, error) {
 // and are among db.taken from then on.
 func (db *DB) fetch(p Part, dir string) error {
 	fsys := db.cfg.FS
-	if err := vfs.MkdirAll(fsys, dir); err != nil {
+	if err := fsys.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for _, f := range p.Info.Files {

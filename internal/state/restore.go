@@ -255,6 +255,11 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 	if p.Info.Backend == Memory.String() {
 		for _, file := range p.Info.Files {
 			var data bytes.Buffer
+			if p.Fetch != nil {
+				if _, err := p.Fetch(file); err != nil {
+					return err
+				}
+			}
 			if err := p.read(file, &data); err != nil {
 				return err
 			}

@@ -65,7 +65,7 @@ func appendBytes(out, b []byte) []byte {
 }
 
 func writeRun(fsys vfs.FS, dir string, data []byte) error {
-	if err := vfs.MkdirAll(fsys, dir); err != nil {
+	if err := fsys.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	return vfs.WriteFile(fsys, fsys.PathJoin(dir, runName), data)

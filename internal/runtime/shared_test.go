@@ -1,0 +1,170 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/millstream-io/millstream/internal/blob"
+	"github.com/millstream-io/millstream/internal/blob/blobtest"
+	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/runtime/rttest"
+	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// shared are stores that several machines may use.
+func sharedStores(t *testing.T) map[string]blob.Store {
+	return map[string]blob.Store{"mem": blob.NewMem(), "s3": blobtest.New(t).Store(t, "jobs/job")}
+}
+
+// machine opens the job on a machine with a disk of its own.
+func machine(t *testing.T, fs vfs.FS, store blob.Store) *runtime.Data {
+	t.Helper()
+	data, err := runtime.Place{FS: fs, Path: "/job", Store: store}.OpenData("job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestAnotherMachine takes a job over a chain of machines, each with nothing but
+// the store, or with what it had when it had the job before.
+func TestAnotherMachine(t *testing.T) {
+	for kind, store := range sharedStores(t) {
+		for _, backend := range []state.Backend{state.Memory, state.Disk} {
+			t.Run(kind+" "+backend.String(), func(t *testing.T) {
+				store := store.Sub(backend.String())
+				src, sink := &rttest.Source{Chunk: 10, Unbounded: true}, rttest.NewSink()
+				part := src.Add("a")
+				cfg := runtime.Config{Job: "job", State: runtime.StateConfig{Backend: backend, MaxRows: 30}}
+				disks := []vfs.FS{vfs.NewMem(), vfs.NewMem()}
+				for round := range 6 {
+					data := machine(t, disks[round/2%2], store)
+					if m := data.Latest(); (m != nil) != (round > 0) {
+						t.Fatalf("round %d goes on from %v", round, m)
+					}
+					j, err := runtime.NewJob(tallyGraph(1+round%3, src, sink), cfg, data)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for step := range int64(2) {
+						part.Feed(rows(1000*int64(round)+500*step, 500, 20)...)
+						if err := j.Checkpoint(); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if round == 5 {
+						part.End()
+						drain(t, j)
+					}
+					if err := errors.Join(j.Close(), data.Close()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				equal(t, sink.Published(), tallies(6000, 20, 50))
+			})
+		}
+	}
+}
+
+// TestFence: of two processes that run one job from one store, the one that was
+// started last has it. What the other one does then is never committed, and
+// removes nothing.
+func TestFence(t *testing.T) {
+	for kind, store := range sharedStores(t) {
+		t.Run(kind, func(t *testing.T) {
+			src, sink := &rttest.Source{Chunk: 10, Unbounded: true}, rttest.NewSink()
+			part, fed := src.Add("a"), int64(0)
+			cfg := runtime.Config{Job: "job", State: runtime.StateConfig{Backend: state.Disk, MaxRows: 30}}
+			begin := func() (*runtime.Data, *runtime.Job) {
+				data := machine(t, vfs.NewMem(), store)
+				j, err := runtime.NewJob(tallyGraph(2, src, sink), cfg, data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return data, j
+			}
+			some := func(j *runtime.Job) {
+				part.Feed(rows(fed, 500, 20)...)
+				fed += 500
+				if err := j.Drain(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			firstData, first := begin()
+			some(first)
+			if err := first.Checkpoint(); err != nil {
+				t.Fatal(err)
+			}
+			some(first)
+			secondData, second := begin()
+			some(second)
+			err := first.Checkpoint()
+			var refused *checkpoint.RefusedError
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "was taken over by process ") {
+				t.Errorf("the first process commits: %v", err)
+			}
+			if err := second.Checkpoint(); err != nil {
+				t.Fatal(err)
+			}
+			some(second)
+			if err := errors.Join(first.Close(), firstData.Close()); err != nil {
+				t.Error(err)
+			}
+			if err := errors.Join(second.Checkpoint(), second.Close(), secondData.Close()); err != nil {
+				t.Error(err)
+			}
+			thirdData, third := begin()
+			if m := thirdData.Latest(); m.ID != 3 || m.Incarnation != 2 {
+				t.Errorf("goes on from %s", m)
+			}
+			part.End()
+			drain(t, third)
+			if err := errors.Join(third.Close(), thirdData.Close()); err != nil {
+				t.Error(err)
+			}
+			equal(t, sink.Published(), tallies(fed, 20, 50))
+		})
+	}
+}
+
+// TestStoreOutage: a store that does not answer fails checkpoints, which name what
+// was done and where, and the job goes on from the last one when it is back.
+func TestStoreOutage(t *testing.T) {
+	store := blob.NewMem()
+	src, sink := rttest.NewSource(10, split(rows(0, 5000, 20), 4)...), rttest.NewSink()
+	calls, failed := 0, 0
+	store.FailWith(func(op, name string) error {
+		if calls++; calls%47 == 0 {
+			failed++
+			return errors.New(op + " " + name + ": the store is down")
+		}
+		return nil
+	})
+	var log []string
+	cfg := runtime.Config{
+		Job: "job", Checkpoint: checkpoint.Config{Interval: 1, Tolerable: 1}, Log: func(l string) { log = append(log, l) },
+		Restart: runtime.Restart{Attempts: 1000, Delay: 1, MaxDelay: 1, Multiplier: 1}, State: runtime.StateConfig{Backend: state.Disk, MaxRows: 30},
+	}
+	disk := vfs.NewMem()
+	for range 1000 {
+		data, err := runtime.Place{FS: disk, Path: "/job", Store: store}.OpenData("job")
+		if err == nil {
+			err = errors.Join(runtime.Run(context.Background(), tallyGraph(3, src, sink), cfg, data), data.Close())
+		}
+		if err == nil {
+			break
+		}
+		if !strings.Contains(err.Error(), "the store is down") {
+			t.Fatal(err)
+		}
+	}
+	equal(t, sink.Published(), tallies(5000, 20, 50))
+	text := strings.Join(log, "\n")
+	if failed < 2 || !strings.Contains(text, "state of tally") {
+		t.Errorf("%d calls have failed, and %s", failed, text)
+	}
+}
