@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -268,12 +270,24 @@ func (s *Source) copyTo(to blob.Store, m *Manifest) error {
 	return newDir(to, nil).Put(m)
 }
 
-// hexSum is how a state.FileInfo has the hash of a file.
 // Inspect calls f with the rows of a subtask's state, as state.Inspect does. name
 // is that of a directory for files beside the checkpoint's, if that can be
 // written.
 func (s *Source) Inspect(info *state.Info, name string, f func(table uint16, key, value []byte) error) error {
-	return state.Inspect(s.FS, s.FS.PathJoin(s.Path, name), state.Part{FS: s.FS, Info: info, Path: s.file}, f)
+	d := newDir(s.Store, nil)
+	if fsys, path, ok := s.Store.File(name); ok {
+		return state.Inspect(fsys, path, d.Part(info), f)
+	}
+	dir, err := os.MkdirTemp("", "millstream-inspect-*")
+	if err != nil {
+		return err
+	}
+	c := &Cache{FS: blob.NewLazy(bg, vfs.OS()), Path: filepath.Join(dir, "cache")}
+	if err = c.clear(nil); err == nil {
+		err = state.Inspect(c.FS, filepath.Join(dir, name), c.part(d, info), f)
+	}
+	return errors.Join(err, os.RemoveAll(dir))
 }
 
+// hexSum is how a state.FileInfo has the hash of a file.
 func hexSum(sum uint64) string { return fmt.Sprintf("%016x", sum) }

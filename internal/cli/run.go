@@ -272,7 +272,7 @@ func (r *runner) ended(j *job, rr *runtime.Runner, data *runtime.Data) {
 		return
 	}
 	// The input may have ended just then.
-	if finished, err := data.Finished(); err == nil && !finished {
+	if !data.Finished() {
 		fmt.Fprintf(r.screen.err(), "job %s was stopped; run the script again to go on\n", j.name)
 	}
 }

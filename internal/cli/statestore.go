@@ -18,6 +18,7 @@ import (
 	"github.com/millstream-io/millstream/connector/statetable"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/control"
+	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -74,14 +75,18 @@ func (st *stateStore) find(ctx context.Context, ref statetable.Ref, live bool) (
 	v := &stateView{over: func() error { return nil }}
 	var err error
 	if id, bad := strconv.ParseInt(ref.Checkpoint, 10, 64); ref.Checkpoint != "" && bad != nil {
-		v.src, err = checkpoint.FindFile(vfs.OS(), ref.Checkpoint)
+		var storage runtime.Storage
+		if storage, err = st.s.storage(""); err == nil {
+			v.src, err = checkpoint.FindAt(ref.Checkpoint, storage.Options())
+		}
 	} else if err = st.known(ref.Job); err == nil {
 		at := &place{name: ref.Job, dir: st.s.dataDir(&job{name: ref.Job})}
-		if id == 0 && live {
+		err = at.look(st.s)
+		if err == nil && id == 0 && live {
 			id, v.over, err = at.takeLive(ctx)
 		}
 		if err == nil {
-			v.src, err = checkpoint.Find(vfs.OS(), at.checkpoints(), id)
+			v.src, err = checkpoint.Find(at.checkpoints, id)
 		}
 		if id == 0 && (vfs.IsNotExist(err) || isEmpty(err)) {
 			err = fmt.Errorf("job %s has no checkpoint yet", ref.Job)

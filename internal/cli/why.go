@@ -76,7 +76,7 @@ func (p *place) why() (*runtime.Why, error) {
 
 // savedWhy is what the newest checkpoint says.
 func (p *place) savedWhy() (*runtime.Why, error) {
-	entries, err := checkpoint.List(vfs.OS(), p.checkpoints())
+	entries, err := checkpoint.List(p.checkpoints)
 	if err != nil && !vfs.IsNotExist(err) {
 		return nil, failed(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/sql/parse"
@@ -47,7 +48,7 @@ func (q *query) crashAmid() error {
 
 // newest is the number of the newest checkpoint on a disk; 0 if there is none.
 func newest(disk vfs.CrashFS) (id int64, err error) {
-	entries, err := checkpoint.List(disk, "data/checkpoints")
+	entries, err := checkpoint.List(blob.NewDir(disk, "data/checkpoints"))
 	if err != nil || len(entries) == 0 {
 		return 0, err
 	}
