@@ -61,6 +61,8 @@ type place struct {
 	// fileLimit is the size, in blocks of 512 bytes, beyond which no file of
 	// the program grows; 0 means no limit.
 	fileLimit int
+	// under is a command that starts the program, with its arguments.
+	under []string
 }
 
 // nobody is the number of a user and a group without rights.
@@ -68,7 +70,8 @@ const nobody = 65534
 
 // command is the program with its arguments, as the place wants it started.
 func (p *place) command(args []string) *exec.Cmd {
-	c := exec.Command(binary, args...)
+	line := append(append(slices.Clone(p.under), binary), args...)
+	c := exec.Command(line[0], line[1:]...)
 	if p.fileLimit > 0 {
 		c = exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, p.fileLimit), binary}, args...)...)
 	}

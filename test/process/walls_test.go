@@ -164,6 +164,7 @@ func (p *place) smallDisk(name string, kb int) disk {
 const bids = `
 SET 'execution.checkpointing.interval' = '20 ms';
 SET 'parallelism.default' = '2';
+SET 'table.exec.source.rowtime-null-handling' = 'DROP';
 CREATE TABLE events (event_type INT, bid ROW<auction BIGINT, price BIGINT, ` + "`dateTime`" + ` TIMESTAMP(3)>,
   happened AS bid.` + "`dateTime`" + `, WATERMARK FOR happened AS happened - INTERVAL '4' SECOND
 ) WITH ('connector' = 'nexmark', 'events' = '200000', 'pace' = '100000');
