@@ -36,8 +36,6 @@ func mergeTotals(vals []batch.Column, into, from []int32) error {
 type totals struct {
 	*model
 	want map[int64]map[int]total
-	// drained are namespaces of which a part is gone already.
-	drained map[int64]bool
 }
 
 func (m *totals) step() {

@@ -46,7 +46,6 @@ type sliding struct {
 	runSlots []int32
 	hash     []uint64
 	valHash  []uint64
-	iota     []int32
 }
 
 // slidingAgg is an aggregate with the places of its columns in sliding.run.
