@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/state"
@@ -135,11 +137,45 @@ func (c *Config) fitQueues(g *graph.Graph) error {
 	return nil
 }
 
-// scratches counts the scratch directories of this process.
-var scratches atomic.Int64
+// scratches counts the scratch directories of this process, tidied is done before
+// the first.
+var (
+	scratches atomic.Int64
+	tidied    sync.Once
+)
+
+const scratchPrefix = "millstream-"
 
 // scratch is where a job that keeps nothing lets rows go that have no room in
 // memory. The directory is made when that happens.
 func scratch() (fsys vfs.FS, dir string) {
-	return vfs.OS(), filepath.Join(os.TempDir(), fmt.Sprintf("millstream-%d-%d", os.Getpid(), scratches.Add(1)))
+	tidied.Do(func() { tidyScratch(os.TempDir()) })
+	return vfs.OS(), filepath.Join(os.TempDir(), fmt.Sprintf("%s%d-%d", scratchPrefix, os.Getpid(), scratches.Add(1)))
+}
+
+// tidyScratch removes the scratch directories of processes that were killed. What
+// cannot be removed is in nobody's way.
+func tidyScratch(temp string) {
+	entries, err := os.ReadDir(temp)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		var pid, n int
+		if _, err := fmt.Sscanf(e.Name(), scratchPrefix+"%d-%d", &pid, &n); err != nil || !e.IsDir() ||
+			e.Name() != fmt.Sprintf("%s%d-%d", scratchPrefix, pid, n) || alive(pid) {
+			continue
+		}
+		_ = os.RemoveAll(filepath.Join(temp, e.Name()))
+	}
+}
+
+// alive reports whether there is, or may be, a process with a number.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	err = p.Signal(syscall.Signal(0))
+	return err == nil || !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH)
 }
