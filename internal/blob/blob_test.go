@@ -254,3 +254,21 @@ func TestLocations(t *testing.T) {
 		t.Error("s3 is not remote")
 	}
 }
+
+// TestDirThatDisappears removes a directory that is in use: it is not made again.
+func TestDirThatDisappears(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	store, ctx := blob.NewDir(vfs.OS(), path), context.Background()
+	if err := store.Put(ctx, "a/b", []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Put(ctx, "a/c", []byte("2")); !vfs.IsNotExist(err) || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the directory was made again")
+	}
+}

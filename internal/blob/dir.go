@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -17,11 +19,14 @@ import (
 type dir struct {
 	fs   vfs.FS
 	path string
+	// there is set once the directory was seen. It is not made again then: one
+	// that disappears while it is in use shall be missed.
+	there atomic.Bool
 }
 
 // NewDir returns the store of the files of a directory. It is made with the first
 // object. Files that PutFile stores are hard links where the file system has them.
-func NewDir(fsys vfs.FS, path string) Store { return &dir{fsys, path} }
+func NewDir(fsys vfs.FS, path string) Store { return &dir{fs: fsys, path: path} }
 
 func (d *dir) join(name string) string {
 	path := d.path
@@ -38,9 +43,19 @@ func (d *dir) make(name string) (path string, err error) {
 	path = d.join(name)
 	parent := d.fs.PathDir(path)
 	if _, err := d.fs.Stat(parent); err == nil {
+		d.there.Store(true)
 		return path, nil
 	}
-	return path, vfs.MkdirAll(d.fs, parent)
+	if d.there.Load() {
+		if _, err := d.fs.Stat(d.path); err != nil {
+			return "", err
+		}
+	}
+	if err := vfs.MkdirAll(d.fs, parent); err != nil {
+		return "", err
+	}
+	d.there.Store(true)
+	return path, nil
 }
 
 // Put implements Store.
@@ -63,13 +78,11 @@ func (d *dir) Create(ctx context.Context, name string, data []byte) error {
 	if err := vfs.WriteFile(d.fs, tmp, data); err != nil {
 		return err
 	}
-	err = d.fs.Link(tmp, path)
-	if err != nil {
-		if have, rerr := d.Get(ctx, name); rerr == nil {
-			err = ErrExist
-			if bytes.Equal(have, data) {
-				err = nil
-			}
+	if err = d.fs.Link(tmp, path); errors.Is(err, fs.ErrExist) {
+		// Who has made it may have removed it since: it was there all the same.
+		err = ErrExist
+		if have, rerr := d.Get(ctx, name); rerr == nil && bytes.Equal(have, data) {
+			err = nil
 		}
 	}
 	return errors.Join(err, d.fs.Remove(tmp), vfs.SyncDir(d.fs, d.fs.PathDir(path)))
@@ -174,7 +187,7 @@ func (d *dir) Remove(_ context.Context, name string) error {
 func (d *dir) Where(name string) string { return d.join(name) }
 
 // Sub implements Store.
-func (d *dir) Sub(name string) Store { return &dir{d.fs, d.join(name)} }
+func (d *dir) Sub(name string) Store { return NewDir(d.fs, d.join(name)) }
 
 // File implements Store.
 func (d *dir) File(name string) (vfs.FS, string, bool) { return d.fs, d.join(name), true }
