@@ -187,9 +187,13 @@ func held(err error) bool {
 		(errors.As(err, &refused) || strings.Contains(err.Error(), "lock held by current process"))
 }
 
-// load reads what is there.
+// load reads what is there. Where others may write, the job is taken over first: a
+// process that has it yet removes checkpoints while they are read.
 func (d *Data) load() error {
 	if err := d.readMeta(); err != nil {
+		return err
+	}
+	if err := d.takeOver(); err != nil {
 		return err
 	}
 	return d.Reload()
@@ -323,8 +327,7 @@ func (d *Data) writeMeta() error {
 		return d.root.Put(context.Background(), metaName, record)
 	}
 	err = d.log.Append(context.Background(), record)
-	if errors.Is(err, blob.ErrFenced) {
-		d.begun = true
+	if errors.Is(err, blob.ErrFenced) && d.begun {
 		if err := d.readMeta(); err != nil {
 			return err
 		}
@@ -334,9 +337,32 @@ func (d *Data) writeMeta() error {
 	return err
 }
 
+// takeOver makes this process the owner of the job, where there is a log: what
+// others have committed until then counts, and nothing that they do after it. A
+// process that commits all the time may be faster a few times.
+func (d *Data) takeOver() error {
+	if d.log == nil || d.begun {
+		return nil
+	}
+	const tries = 1000
+	err := blob.ErrFenced
+	for range tries {
+		if !errors.Is(err, blob.ErrFenced) {
+			break
+		}
+		if err = d.readMeta(); errors.As(err, new(*checkpoint.RefusedError)) {
+			return err // the record is damaged
+		}
+		if err == nil {
+			err = d.writeMeta()
+		}
+	}
+	return err
+}
+
 // setAside makes the job start anew, with another directory for its checkpoints.
 func (d *Data) setAside() error {
-	if err := d.readMeta(); err != nil {
+	if err := errors.Join(d.readMeta(), d.takeOver()); err != nil {
 		d.lostMeta()
 	}
 	dir, err := d.freeDir()
@@ -454,7 +480,7 @@ func (d *Data) restart() error {
 	return d.turn(dir, trash, 0)
 }
 
-// begin counts a start. From here on no other process has the job.
+// begin counts a start.
 func (d *Data) begin() error {
 	d.meta.Incarnation++
 	d.identify()

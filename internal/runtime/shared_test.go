@@ -168,3 +168,64 @@ func TestStoreOutage(t *testing.T) {
 		t.Errorf("%d calls have failed, and %s", failed, text)
 	}
 }
+
+// busyStore lets something happen before a record is appended to a log.
+type busyStore struct {
+	blob.Store
+	before func()
+}
+
+// Sub implements blob.Store.
+func (b busyStore) Sub(dir string) blob.Store { return busyStore{b.Store.Sub(dir), b.before} }
+
+// Create implements blob.Store.
+func (b busyStore) Create(ctx context.Context, name string, data []byte) error {
+	if strings.Contains(b.Where(name), "log/") {
+		b.before()
+	}
+	return b.Store.Create(ctx, name, data)
+}
+
+// TestTakeOverABusyJob: a process that commits again and again, just when another
+// one takes the job over, does not keep it.
+func TestTakeOverABusyJob(t *testing.T) {
+	store := blob.NewMem()
+	src, sink := &rttest.Source{Chunk: 10, Unbounded: true}, rttest.NewSink()
+	part := src.Add("a").Feed(rows(0, 500, 20)...)
+	cfg := runtime.Config{Job: "job"}
+	firstData := machine(t, vfs.NewMem(), store)
+	first, err := runtime.NewJob(tallyGraph(1, src, sink), cfg, firstData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits := 0
+	busy := busyStore{store, func() {
+		if commits < 5 {
+			commits++
+			if err := first.Checkpoint(); err != nil {
+				t.Error(err)
+			}
+		}
+	}}
+	secondData := machine(t, vfs.NewMem(), busy)
+	second, err := runtime.NewJob(tallyGraph(1, src, sink), cfg, secondData)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := secondData.Latest(); m == nil || m.ID != 5 {
+		t.Errorf("the second process goes on from %v", m)
+	}
+	var refused *checkpoint.RefusedError
+	if err := first.Checkpoint(); !errors.As(err, &refused) {
+		t.Errorf("the first process commits: %v", err)
+	}
+	if err := errors.Join(first.Close(), firstData.Close()); err != nil {
+		t.Error(err)
+	}
+	part.End()
+	drain(t, second)
+	if err := errors.Join(second.Close(), secondData.Close()); err != nil {
+		t.Error(err)
+	}
+	equal(t, sink.Published(), tallies(500, 20, 50))
+}
