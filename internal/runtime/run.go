@@ -10,6 +10,26 @@ import (
 func (j *Job) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, j.cancel)
 	defer stop()
+	j.start()
+	select {
+	case <-j.over:
+	case <-j.ctx.Done():
+	}
+	err := j.Close()
+	switch {
+	case j.Err() != nil:
+		return j.Err()
+	case !j.Over():
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// start starts the job's goroutines. A question that comes before is answered on
+// the goroutine that asks it, so none may be under way.
+func (j *Job) start() {
+	j.inspecting.Lock()
+	defer j.inspecting.Unlock()
 	j.concurrent = true
 	if files := j.taken(); len(files) > 0 {
 		j.spawn(&j.wg, func() error { return j.verify(files) }, failure)
@@ -23,18 +43,6 @@ func (j *Job) Run(ctx context.Context) error {
 		}
 	}
 	j.spawn(&j.wg, func() error { j.control.loop(); return nil }, failure)
-	select {
-	case <-j.over:
-	case <-j.ctx.Done():
-	}
-	err := j.Close()
-	switch {
-	case j.Err() != nil:
-		return j.Err()
-	case !j.Over():
-		return context.Cause(ctx)
-	}
-	return err
 }
 
 // loop steps a task until it is done.
