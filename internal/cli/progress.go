@@ -23,6 +23,9 @@ type progress struct {
 	before map[string]int64
 	// resumed is set if an earlier process began this run.
 	resumed bool
+	// places are the places of the jobs whose turn has not come; no other process
+	// gets them meanwhile.
+	places map[string]*runtime.Data
 }
 
 const (
@@ -30,12 +33,13 @@ const (
 	progressMagic = "millstream-script"
 )
 
-// begin reads how far the script had come, or notes that it begins.
+// begin opens the places of all jobs, and reads how far the script had come, or
+// notes that it begins. The progress is to be closed, also if there is an error.
 func (r *runner) begin(sc *script) (*progress, error) {
-	p := &progress{before: map[string]int64{}}
+	p := &progress{before: map[string]int64{}, places: map[string]*runtime.Data{}}
 	if r.settings.from != "" {
 		if err := r.beginFrom(sc); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
 	for _, s := range sc.steps {
@@ -49,12 +53,10 @@ func (r *runner) begin(sc *script) (*progress, error) {
 		}
 		data, err := r.settings.open(s.job, how)
 		if err != nil {
-			return nil, err
+			return p, err
 		}
+		p.places[s.job.name] = data
 		p.before[s.job.name] = data.Incarnation()
-		if err := data.Close(); err != nil {
-			return nil, err
-		}
 		if p.file == "" {
 			p.file = filepath.Join(dir, progressName)
 		}
@@ -132,6 +134,22 @@ func (p *progress) done(j *job, data *runtime.Data) bool {
 		return false
 	}
 	return data.Finished() && data.Latest().Plan == j.graph.Fingerprint()
+}
+
+// take gives a job its place, which the caller closes.
+func (p *progress) take(j *job) *runtime.Data {
+	data := p.places[j.name]
+	delete(p.places, j.name)
+	return data
+}
+
+// close gives back the places that no job has taken.
+func (p *progress) close() error {
+	var errs []error
+	for _, data := range p.places {
+		errs = append(errs, data.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // end notes that the script has come to its end. It does not wait until that is

@@ -175,8 +175,9 @@ func (r *runner) stopJob() bool {
 
 // steps runs the steps of a script in order. Jobs that have finished in a run
 // of the script which then was killed are not run again.
-func (r *runner) steps(sc *script) error {
+func (r *runner) steps(sc *script) (err error) {
 	p, err := r.begin(sc)
+	defer func() { err = errors.Join(err, failed(p.close())) }()
 	if err != nil {
 		if errors.As(err, new(*failure)) {
 			return err
@@ -208,11 +209,8 @@ func (r *runner) steps(sc *script) error {
 
 // runDurable runs a job that keeps checkpoints.
 func (r *runner) runDurable(j *job, p *progress) error {
-	data, err := r.settings.open(j, runtime.Place.OpenData)
-	if err != nil {
-		// Whatever is wrong with the directory, the state refuses.
-		return &failure{status: statusRefused, err: err}
-	}
+	data := p.take(j)
+	var err error
 	if p.done(j, data) {
 		fmt.Fprintf(r.screen.err(), "job %s has finished in the run before, which did not come to its end; --fresh runs it again\n", j.name)
 	} else {
