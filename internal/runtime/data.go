@@ -376,9 +376,6 @@ func (d *Data) setAside() error {
 // Reload reads the checkpoints again, as a new process would: after a job on
 // this place has failed or was given up, and was closed.
 func (d *Data) Reload() (err error) {
-	if err := d.clearState(); err != nil {
-		return err
-	}
 	store := d.root.Sub(d.checkpointDir())
 	if d.log == nil {
 		if err := d.takeOut(); err != nil {
@@ -392,7 +389,7 @@ func (d *Data) Reload() (err error) {
 	if err := d.readMeta(); err != nil {
 		return err
 	}
-	d.dir, err = checkpoint.OpenShared(d.root.Sub(d.checkpointDir()), checkpoint.Shared{
+	d.dir, err = checkpoint.OpenShared(store, checkpoint.Shared{
 		Committed: d.meta.Committed,
 		Commit:    d.commit,
 		Owned:     d.readMeta,
@@ -516,13 +513,32 @@ func (d *Data) Delete(id int64) error {
 
 func (d *Data) discard(id int64) error { return d.dir.Discard(id) }
 
+// statePrefix is how the names of the directories begin in which the instances
+// keep their tables while they run, one for each start of a process.
+const statePrefix = "state-"
+
+func (d *Data) stateRoot() string { return fmt.Sprintf("%s%d", statePrefix, d.meta.Incarnation) }
+
 // stateDir is where an instance keeps its tables while it runs.
 func (d *Data) stateDir(node, subtask int) string {
-	return d.fs.PathJoin(d.file("state"), fmt.Sprintf("%d-%d", node, subtask))
+	return d.fs.PathJoin(d.file(d.stateRoot()), fmt.Sprintf("%d-%d", node, subtask))
 }
 
-// clearState removes the tables of a run that has ended.
-func (d *Data) clearState() error { return d.fs.RemoveAll(d.file("state")) }
+// clearState removes the tables of a run of this process that has ended.
+func (d *Data) clearState() error { return d.fs.RemoveAll(d.file(d.stateRoot())) }
+
+// tidy removes the tables of processes that were killed, and those of versions
+// that had one directory for all. That may take a while where there are many; a
+// job that runs does not mind.
+func (d *Data) tidy() error {
+	names, err := d.fs.List(d.path)
+	for _, name := range names {
+		if (name == "state" || strings.HasPrefix(name, statePrefix)) && name != d.stateRoot() {
+			err = errors.Join(err, d.fs.RemoveAll(d.file(name)))
+		}
+	}
+	return err
+}
 
 // Close gives the place back.
 func (d *Data) Close() error {

@@ -31,6 +31,9 @@ func (j *Job) start() {
 	j.inspecting.Lock()
 	defer j.inspecting.Unlock()
 	j.concurrent = true
+	if j.data != nil {
+		j.spawn(&j.wg, j.data.tidy, failure)
+	}
 	if files := j.taken(); len(files) > 0 {
 		j.spawn(&j.wg, func() error { return j.verify(files) }, failure)
 	}

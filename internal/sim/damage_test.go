@@ -108,7 +108,7 @@ func (v *victim) find(dir string) error {
 			return err
 		}
 		switch {
-		case info.IsDir() && name != "state":
+		case info.IsDir() && !strings.HasPrefix(name, "state-"):
 			if err := v.find(path); err != nil {
 				return err
 			}
