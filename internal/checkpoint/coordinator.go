@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Config says when checkpoints are taken. Times are in ms.
@@ -66,12 +65,9 @@ type (
 	// Release forgets the files of a part that belongs to no checkpoint.
 	Release struct{ Part *Part }
 	// Failed says that a checkpoint was given up, and the job goes on.
-	Failed struct {
-		ID  int64
-		Err error
-	}
+	Failed struct{ Err *Failure }
 	// Fail ends this run of the job.
-	Fail struct{ Err error }
+	Fail struct{ Err *Failure }
 )
 
 func (Inject) action()  {}
@@ -86,6 +82,10 @@ func (Fail) action()    {}
 // It is told what happens, with the time at which it does, and answers with
 // actions. One checkpoint is under way at a time.
 type Coordinator struct {
+	// Where tells how far tasks have come that have not answered to a checkpoint:
+	// those first that the others wait for, and at least one.
+	Where func(id int64, silent []int) []Blame
+
 	cfg Config
 	// tasks are the names of all tasks, for messages.
 	tasks []string
@@ -156,12 +156,11 @@ func (c *Coordinator) Tick(now int64) []Action {
 	switch {
 	case c.now == nil && c.owed > 0:
 		c.next = now
-		return c.failed(c.late, fmt.Errorf("no checkpoint could begin for %d ms: the barrier of checkpoint %d is still under way to %s",
-			c.cfg.Timeout, c.late.id, c.silent(c.late)))
+		return c.failed(c.late, c.overdue(c.late, fmt.Errorf("no other one could begin for %d ms, since its barrier is still under way", c.cfg.Timeout)))
 	case c.now == nil:
 		return c.begin(now)
 	}
-	return c.giveUp(now, fmt.Errorf("it took longer than %d ms; no answer from %s", c.cfg.Timeout, c.silent(c.now)), c.now.missing)
+	return c.giveUp(now, c.overdue(c.now, fmt.Errorf("it took longer than %d ms", c.cfg.Timeout)), c.now.missing)
 }
 
 // Trigger begins a checkpoint now and returns its number, or 0 if one is under
@@ -252,13 +251,15 @@ func (c *Coordinator) Ack(now, id int64, p *Part) []Action {
 	return []Action{Store{ID: id, Time: a.begun, Last: a.last, Savepoint: a.savepoint, Parts: a.parts}}
 }
 
-// Decline takes in that a task could not save its part.
-func (c *Coordinator) Decline(now, id int64, task int, err error) []Action {
+// Decline takes in that a task could not save its part, and why: the error says
+// which phase and which operator are to blame.
+func (c *Coordinator) Decline(now, id int64, task int, why *Failure) []Action {
 	if c.now == nil || c.now.id != id {
 		c.answered(id, task, &Part{Task: task})
 		return nil
 	}
-	return c.giveUp(now, fmt.Errorf("%s: %w", c.tasks[task], err), c.now.missing-1)
+	why.Task = c.tasks[task]
+	return c.giveUp(now, why, c.now.missing-1)
 }
 
 // answered takes in an answer to a checkpoint that was given up.
@@ -273,7 +274,7 @@ func (c *Coordinator) answered(id int64, task int, p *Part) {
 func (c *Coordinator) Stored(now, id int64, err error) []Action {
 	a := c.now
 	if err != nil {
-		return []Action{Fail{fmt.Errorf("checkpoint %d: %w", id, err)}}
+		return []Action{Fail{&Failure{ID: id, Blame: Blame{Phase: PhaseCommit}, Err: err}}}
 	}
 	c.now, c.failures = nil, 0
 	c.next = max(c.next, now+c.cfg.MinPause)
@@ -289,7 +290,7 @@ func (c *Coordinator) Stored(now, id int64, err error) []Action {
 }
 
 // giveUp ends the checkpoint under way, to which so many answers are to come.
-func (c *Coordinator) giveUp(now int64, why error, owed int) []Action {
+func (c *Coordinator) giveUp(now int64, why *Failure, owed int) []Action {
 	a := c.now
 	var actions []Action
 	for _, p := range a.parts {
@@ -300,7 +301,7 @@ func (c *Coordinator) giveUp(now int64, why error, owed int) []Action {
 	c.now, c.late = nil, a
 	c.owed += owed
 	c.next = max(c.next, now+c.cfg.MinPause)
-	actions = append(actions, c.failed(a, fmt.Errorf("checkpoint %d failed: %w", a.id, why))...)
+	actions = append(actions, c.failed(a, why)...)
 	if _, over := actions[len(actions)-1].(Fail); over {
 		return actions
 	}
@@ -308,24 +309,22 @@ func (c *Coordinator) giveUp(now int64, why error, owed int) []Action {
 }
 
 // failed counts a failure of a checkpoint.
-func (c *Coordinator) failed(a *attempt, err error) []Action {
+func (c *Coordinator) failed(a *attempt, why *Failure) []Action {
+	why.ID = a.id
 	if c.failures++; c.failures > c.cfg.Tolerable || a.last {
-		return []Action{Fail{err}}
+		return []Action{Fail{why}}
 	}
-	return []Action{Failed{a.id, err}}
+	return []Action{Failed{why}}
 }
 
-// silent names the tasks that have not answered.
-func (c *Coordinator) silent(a *attempt) string {
-	var names []string
+// overdue blames the tasks that have not answered in time.
+func (c *Coordinator) overdue(a *attempt, err error) *Failure {
+	var silent []int
 	for i, p := range a.parts {
 		if p == nil {
-			names = append(names, c.tasks[i])
+			silent = append(silent, i)
 		}
 	}
-	const most = 3
-	if n := len(names); n > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
-	}
-	return strings.Join(names, ", ")
+	blames := c.Where(a.id, silent)
+	return &Failure{Blame: blames[0], Others: blames[1:], Err: err}
 }

@@ -48,42 +48,42 @@ func TestCoordinator(t *testing.T) {
 			tick 10 -> inject 1
 			ack 11 1 b ->
 			tick 14 ->
-			tick 15 -> release b, failed 1: checkpoint 1 failed: it took longer than 5 ms; no answer from a, c
+			tick 15 -> release b, failed 1: checkpoint 1 failed in phase align, operator op-a, task a: it took longer than 5 ms; also phase align, operator op-c, task c
 			ack 16 1 a -> release a
 			ack 17 1 c -> release c
 			tick 20 -> inject 2
 			ack 21 2 a ->
-			tick 25 -> release a, fail: checkpoint 2 failed: it took longer than 5 ms; no answer from b, c`},
+			tick 25 -> release a, fail: checkpoint 2 failed in phase align, operator op-b, task b: it took longer than 5 ms; also phase align, operator op-c, task c`},
 		{"waits for the answers to one that has expired", Config{Interval: 10, Timeout: 5, Tolerable: 2}, `
 			tick 10 -> inject 1
 			ack 11 1 b ->
-			tick 15 -> release b, failed 1: checkpoint 1 failed: it took longer than 5 ms; no answer from a, c
+			tick 15 -> release b, failed 1: checkpoint 1 failed in phase align, operator op-a, task a: it took longer than 5 ms; also phase align, operator op-c, task c
 			tick 20 ->
 			ack 21 1 a -> release a
 			tick 24 ->
-			tick 25 -> failed 1: no checkpoint could begin for 5 ms: the barrier of checkpoint 1 is still under way to c
+			tick 25 -> failed 1: checkpoint 1 failed in phase align, operator op-c, task c: no other one could begin for 5 ms, since its barrier is still under way
 			tick 29 ->
-			tick 30 -> fail: no checkpoint could begin for 5 ms: the barrier of checkpoint 1 is still under way to c`},
+			tick 30 -> fail: checkpoint 1 failed in phase align, operator op-c, task c: no other one could begin for 5 ms, since its barrier is still under way`},
 		{"goes on once those have come", Config{Interval: 10, Timeout: 5, Tolerable: 2}, `
 			tick 10 -> inject 1
 			ack 11 1 b ->
-			decline 12 1 a -> release b, failed 1: checkpoint 1 failed: a: full
+			decline 12 1 a -> release b, failed 1: checkpoint 1 failed in phase upload, operator op-a, task a: full
 			tick 20 ->
 			ack 21 1 c -> release c
 			tick 22 -> inject 2`},
 		{"a success ends the row of failures", Config{Tolerable: 1}, `
 			trigger 1 1 -> inject 1
-			decline 1 1 b -> failed 1: checkpoint 1 failed: b: full
+			decline 1 1 b -> failed 1: checkpoint 1 failed in phase upload, operator op-b, task b: full
 			trigger 2 2 -> inject 2
 			all 2 2 -> store 2 begun 2
 			stored 2 2 -> commit 2
 			trigger 3 3 -> inject 3
-			decline 3 3 b -> failed 3: checkpoint 3 failed: b: full
+			decline 3 3 b -> failed 3: checkpoint 3 failed in phase upload, operator op-b, task b: full
 			decline 3 3 c ->`},
 		{"a lost manifest ends the run", Config{Tolerable: 9}, `
 			trigger 1 1 -> inject 1
 			all 1 1 -> store 1 begun 1
-			lost 1 1 -> fail: checkpoint 1: disk full`},
+			lost 1 1 -> fail: checkpoint 1 failed in phase commit: disk full`},
 		{"the last one", Config{Interval: 10, Timeout: 5, Retained: 1}, `
 			close 3 -> inject 1 last
 			close 3 ->
@@ -100,7 +100,7 @@ func TestCoordinator(t *testing.T) {
 		{"the last one after a failure", Config{Interval: 10, Timeout: 5, Tolerable: 1}, `
 			tick 10 -> inject 1
 			close 11 ->
-			tick 15 -> failed 1: checkpoint 1 failed: it took longer than 5 ms; no answer from a, b, c, inject 2 last`},
+			tick 15 -> failed 1: checkpoint 1 failed in phase align, operator op-a, task a: it took longer than 5 ms; also phase align, operator op-b, task b; also phase align, operator op-c, task c, inject 2 last`},
 		{"acknowledged twice", Config{}, `
 			trigger 1 1 -> inject 1
 			ack 1 1 a ->
@@ -150,7 +150,7 @@ func TestCoordinator(t *testing.T) {
 			close 22 -> inject 2 last savepoint`},
 		{"a savepoint that fails", Config{Tolerable: 1}, `
 			savepoint 1 -> inject 1 savepoint
-			decline 2 1 b -> failed 1: checkpoint 1 failed: b: full
+			decline 2 1 b -> failed 1: checkpoint 1 failed in phase upload, operator op-b, task b: full
 			trigger 3 2 -> inject 2`},
 		{"deleted and let go", Config{Retained: 1}, `
 			savepoint 1 -> inject 1 savepoint
@@ -168,6 +168,7 @@ func TestCoordinator(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := New(tt.cfg, []string{"a", "b", "c"}, 0, nil, 0)
+			c.Where = atBarrier
 			for line := range strings.Lines(strings.TrimSpace(tt.script)) {
 				in, want, _ := strings.Cut(strings.TrimSpace(line), "->")
 				if got := showActions(input(t, c, in)); got != strings.TrimSpace(want) {
@@ -176,6 +177,15 @@ func TestCoordinator(t *testing.T) {
 			}
 		})
 	}
+}
+
+// atBarrier says that tasks wait for the barrier.
+func atBarrier(_ int64, silent []int) (out []Blame) {
+	for _, task := range silent {
+		name := string(rune('a' + task))
+		out = append(out, Blame{Phase: PhaseAlign, Operator: "op-" + name, Task: name})
+	}
+	return out
 }
 
 func input(t *testing.T, c *Coordinator, line string) (actions []Action) {
@@ -222,7 +232,8 @@ func input(t *testing.T, c *Coordinator, line string) (actions []Action) {
 		}
 		return actions
 	case "decline":
-		return c.Decline(num(1), num(2), int(f[3][0]-'a'), errors.New("full"))
+		why := &Failure{Blame: Blame{Phase: PhaseUpload, Operator: "op-" + f[3]}, Err: errors.New("full")}
+		return c.Decline(num(1), num(2), int(f[3][0]-'a'), why)
 	case "stored":
 		return c.Stored(num(1), num(2), nil)
 	case "lost":
@@ -261,7 +272,7 @@ func showActions(actions []Action) string {
 		case Release:
 			out = append(out, "release "+string(rune('a'+a.Part.Task)))
 		case Failed:
-			out = append(out, fmt.Sprintf("failed %d: %v", a.ID, a.Err))
+			out = append(out, fmt.Sprintf("failed %d: %v", a.Err.ID, a.Err))
 		case Fail:
 			out = append(out, fmt.Sprintf("fail: %v", a.Err))
 		}

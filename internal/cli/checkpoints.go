@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -59,7 +60,7 @@ func (p *process) checkpoints(at *place, verify bool) error {
 			what = at.name
 		}
 		_, err := fmt.Fprintf(p.stdout, "%s has no checkpoints\n", what)
-		return err
+		return errors.Join(err, p.failures(at))
 	}
 	var buf bytes.Buffer
 	w := tabwriter.NewWriter(&buf, 0, 0, 2, ' ', 0)
@@ -88,7 +89,48 @@ func (p *process) checkpoints(at *place, verify bool) error {
 	if err := errors.Join(damage...); err != nil {
 		return &failure{status: statusRefused, err: err}
 	}
-	return nil
+	return p.failures(at)
+}
+
+// failures tells which checkpoints have failed in the process that runs the job,
+// if one does.
+func (p *process) failures(at *place) error {
+	if at.dir == "" {
+		return nil
+	}
+	ctx := context.Background()
+	c, err := control.Dial(ctx, at.dir)
+	if errors.Is(err, control.ErrNotRunning) {
+		return nil
+	}
+	s := &control.Status{}
+	if err == nil {
+		s, err = c.Status(ctx)
+		err = errors.Join(err, c.Close())
+	}
+	if err != nil {
+		return at.remoteError(err)
+	}
+	return writeFailures(p.stdout, s)
+}
+
+func writeFailures(w io.Writer, s *control.Status) error {
+	var b strings.Builder
+	switch n := s.FailedCheckpoints; {
+	case n == 0:
+		return nil
+	case n == 1:
+		b.WriteString("1 checkpoint has failed since the job was started:\n")
+	case n > int64(len(s.Failures)):
+		fmt.Fprintf(&b, "%d checkpoints have failed since the job was started; the last %d:\n", n, len(s.Failures))
+	default:
+		fmt.Fprintf(&b, "%d checkpoints have failed since the job was started:\n", n)
+	}
+	for _, f := range s.Failures {
+		fmt.Fprintf(&b, "%s  %s\n", time.UnixMilli(f.Time).Format("2006-01-02 15:04:05"), f.Error)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // list prints one line, and returns what is damaged.

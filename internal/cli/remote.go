@@ -49,10 +49,16 @@ func (r *runner) listen(j *job, rr *runtime.Runner) (over func(error)) {
 // Status implements control.Handler.
 func (h *remote) Status() control.Status {
 	m := h.job.Metrics()
-	return control.Status{
+	s := control.Status{
 		Job: h.name, PID: os.Getpid(), Program: version, Checkpoint: m.Checkpoint, CheckpointTime: m.CheckpointTime,
 		FailedCheckpoints: m.FailedCheckpoints, Restarts: h.job.Restarts(),
 	}
+	for _, f := range m.Failures {
+		s.Failures = append(s.Failures, control.Failure{
+			Checkpoint: f.ID, Time: f.Time, Phase: f.Phase.String(), Operator: f.Operator, Task: f.Task, Error: f.Error(),
+		})
+	}
+	return s
 }
 
 // patient calls f again for some seconds if the job is not there just now: it is

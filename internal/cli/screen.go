@@ -152,6 +152,9 @@ func statusLine(m runtime.Metrics, in, out float64, now time.Time) string {
 	if m.Checkpoint > 0 {
 		line += fmt.Sprintf(", checkpoint %d", m.Checkpoint)
 	}
+	if m.FailedCheckpoints > 0 {
+		line += fmt.Sprintf(", %d failed", m.FailedCheckpoints)
+	}
 	return line
 }
 

@@ -61,10 +61,27 @@ type Status struct {
 	Program string `json:"program"`
 	// Checkpoint is the number of the last one, 0 if there is none, begun at
 	// CheckpointTime in ms since the epoch.
-	Checkpoint        int64 `json:"checkpoint"`
-	CheckpointTime    int64 `json:"checkpointTime"`
-	FailedCheckpoints int64 `json:"failedCheckpoints"`
-	Restarts          int64 `json:"restarts"`
+	Checkpoint     int64 `json:"checkpoint"`
+	CheckpointTime int64 `json:"checkpointTime"`
+	// FailedCheckpoints counts those that were given up since the process began,
+	// and Failures are the last ones, the newest behind.
+	FailedCheckpoints int64     `json:"failedCheckpoints"`
+	Failures          []Failure `json:"failures,omitempty"`
+	Restarts          int64     `json:"restarts"`
+}
+
+// Failure is a checkpoint that was given up.
+type Failure struct {
+	Checkpoint int64 `json:"checkpoint"`
+	// Time is in ms since the epoch.
+	Time int64 `json:"time"`
+	// Phase, Operator and Task are to blame; the last two are empty if the
+	// checkpoint as a whole has failed.
+	Phase    string `json:"phase"`
+	Operator string `json:"operator,omitempty"`
+	Task     string `json:"task,omitempty"`
+	// Error is the whole message.
+	Error string `json:"error"`
 }
 
 // Handler does what clients ask for. Its methods are called from several

@@ -35,7 +35,7 @@ type notice struct {
 	task  int
 	part  *checkpoint.Part
 	snaps []nodeSnapshot
-	err   error
+	err   *checkpoint.Failure
 	ask   *ask
 }
 
@@ -83,6 +83,7 @@ func (c *control) start(from *checkpoint.Manifest) {
 		j.lastCheckpointTime.Store(from.Time)
 	}
 	c.coord = checkpoint.New(cfg, names, last, retained, j.cfg.Clock.Now())
+	c.coord.Where = j.blames
 }
 
 // tell adds a notice, from any goroutine. It reports whether anybody will look
@@ -213,9 +214,9 @@ func (c *control) do(actions []checkpoint.Action) {
 		case checkpoint.Release:
 			c.release(a.Part)
 		case checkpoint.Failed:
-			c.job.failedCheckpoints.Add(1)
+			c.job.failed.add(a.Err, c.job.cfg.Clock.Now())
 			c.job.cfg.Log(a.Err.Error())
-			c.saving.fail(a.ID, a.Err)
+			c.saving.fail(a.Err.ID, a.Err)
 		case checkpoint.Fail:
 			c.job.fail(&Error{Err: a.Err})
 		}

@@ -51,7 +51,8 @@ type Job struct {
 	// and closed.
 	inspecting sync.Mutex
 
-	lastCheckpoint, lastCheckpointTime, failedCheckpoints atomic.Int64
+	lastCheckpoint, lastCheckpointTime atomic.Int64
+	failed                             *failedCheckpoints
 }
 
 // NewJob makes the tasks of a graph and opens their operators and writers. data
@@ -69,7 +70,7 @@ func NewJob(g *graph.Graph, cfg Config, data *Data) (*Job, error) {
 	}
 	j := &Job{
 		graph: g, cfg: cfg.Defaults(), data: data, restored: from != nil,
-		over: make(chan struct{}), stats: map[*graph.Node][]*stats{},
+		over: make(chan struct{}), stats: map[*graph.Node][]*stats{}, failed: &failedCheckpoints{},
 	}
 	j.control.job = j
 	if err := j.cfg.fitQueues(g); err != nil {
@@ -411,6 +412,7 @@ func (j *Job) index(n *graph.Node) int {
 func (j *Job) fail(err *Error) {
 	err.Err = refuseDamage(err.Err)
 	if j.failure.CompareAndSwap(nil, err) {
+		j.failed.add(err.Err, j.cfg.Clock.Now())
 		j.cancel()
 	}
 }

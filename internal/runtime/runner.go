@@ -24,6 +24,8 @@ type Runner struct {
 	// stop is closed by Stop.
 	stop     chan struct{}
 	restarts int64
+	// failed are the checkpoints that have failed in any attempt.
+	failed *failedCheckpoints
 }
 
 // NewRunner returns a runner. data is nil for jobs that need nothing durable;
@@ -33,7 +35,7 @@ func NewRunner(g *graph.Graph, cfg Config, data *Data) *Runner {
 	if data == nil {
 		cfg.Restart = Restart{}
 	}
-	return &Runner{graph: g, cfg: cfg, data: data, stop: make(chan struct{})}
+	return &Runner{graph: g, cfg: cfg, data: data, stop: make(chan struct{}), failed: &failedCheckpoints{}}
 }
 
 // Run is NewRunner and Run.
@@ -158,6 +160,7 @@ func (r *Runner) attempt(ctx context.Context) (started bool, err error) {
 	if err != nil {
 		return again, err
 	}
+	j.failed = r.failed
 	r.mu.Lock()
 	r.job = j
 	if r.stopped {

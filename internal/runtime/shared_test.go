@@ -147,7 +147,7 @@ func TestStoreOutage(t *testing.T) {
 	})
 	named := 0
 	log := func(l string) {
-		if strings.Contains(l, "state of tally") && strings.Contains(l, "the store is down") {
+		if strings.Contains(l, "failed in phase upload, operator tally, task ") && strings.Contains(l, "the store is down") {
 			if named++; named == 2 {
 				held.End()
 			}

@@ -61,8 +61,10 @@ type Metrics struct {
 	// Checkpoint is the number of the last durable checkpoint, 0 if there is
 	// none, and CheckpointTime when it was begun, in ms since the epoch.
 	Checkpoint, CheckpointTime int64
-	// FailedCheckpoints counts those that were given up.
+	// FailedCheckpoints counts those that were given up, and Failures are the last
+	// ones, the newest behind.
 	FailedCheckpoints int64
+	Failures          []CheckpointFailure
 }
 
 // NodeMetrics are the sums over the instances of a node.
@@ -84,8 +86,8 @@ type NodeMetrics struct {
 func (j *Job) Metrics() Metrics {
 	m := Metrics{
 		Checkpoint: j.lastCheckpoint.Load(), CheckpointTime: j.lastCheckpointTime.Load(),
-		FailedCheckpoints: j.failedCheckpoints.Load(),
 	}
+	m.FailedCheckpoints, m.Failures = j.failed.read()
 	for _, n := range j.graph.Nodes {
 		nm := NodeMetrics{
 			ID: n.ID, Name: n.Name, Source: n.Source != nil, Sink: n.Sink != nil, Watermark: op.MaxWatermark,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/state"
 )
@@ -88,20 +89,32 @@ func (j *Job) write(n notice) notice {
 	n.kind = noticeWritten
 	for _, s := range n.snaps {
 		node := &n.part.Nodes[s.node]
-		info, err := j.keep(s.Snapshot)
-		if err == nil {
-			node.State = info
-			continue
+		phase := func(p checkpoint.Phase) {
+			j.tasks[n.task].track.writing.Store(&writing{checkpoint: n.id, operator: node.Node, phase: p})
 		}
-		n.err = errors.Join(n.err, fmt.Errorf("state of %s: %w", node.Node, err))
+		info, err := j.keep(s.Snapshot, phase)
+		switch {
+		case err == nil:
+			node.State = info
+		case n.err == nil:
+			w := j.tasks[n.task].track.writing.Load()
+			n.err = &checkpoint.Failure{Blame: checkpoint.Blame{Phase: w.phase, Operator: w.operator}, Err: err}
+		default:
+			n.err.Err = errors.Join(n.err.Err, fmt.Errorf("operator %s: %w", node.Node, err))
+		}
 	}
 	return n
 }
 
-func (j *Job) keep(s *state.Snapshot) (info *state.Info, err error) {
+// keep makes the files of a snapshot durable. It says which phase begins.
+func (j *Job) keep(s *state.Snapshot, phase func(checkpoint.Phase)) (info *state.Info, err error) {
 	defer func() { err = errors.Join(err, s.Release()) }()
+	phase(checkpoint.PhaseWrite)
 	if info, err = s.Files(); err != nil {
 		return nil, err
+	}
+	if !hasFiles(j.data.root) {
+		phase(checkpoint.PhaseUpload)
 	}
 	for i, f := range info.Files {
 		if info.Files[i], err = j.data.dir.Add(j.ctx, f, j.data.fs, s.Path(f)); err != nil {

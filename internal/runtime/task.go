@@ -76,6 +76,8 @@ type task struct {
 	// timer is the earliest time that an operator wants to be called at.
 	timer int64
 
+	track barrierTrack
+
 	started, done bool
 	// spoken is set once the task has told its receivers its time, which is the
 	// first thing that it tells them.
@@ -103,6 +105,8 @@ type input struct {
 	silent bool
 	// flushed is set from an itemFlush until rows come.
 	flushed bool
+	// barrier is the newest checkpoint whose barrier has come.
+	barrier atomic.Int64
 }
 
 // letter is a message from the job to a task, outside of the data.
@@ -218,6 +222,7 @@ func (t *task) next() Status {
 	case t.full():
 		if t.blockedSince == unset {
 			t.blockedSince = t.clock()
+			t.track.blocked.Store(true)
 		}
 		return Blocked
 	}
@@ -263,6 +268,7 @@ func (t *task) due() int64 {
 func (t *task) unblocked() {
 	since := t.blockedSince
 	t.blockedSince = unset
+	t.track.blocked.Store(false)
 	if t.reader != nil {
 		t.reader.pause(t.clock() - since)
 	}
@@ -308,7 +314,7 @@ func (t *task) read(l letter) {
 	case letterCommitted:
 		t.chain.cur = t.sink
 		if err := t.sink.writer.Committed(l.id); err != nil {
-			t.chain.fail(t.sink, err)
+			t.chain.fail(t.sink, t.blameStage(t.sink, l.id, checkpoint.PhaseCommit, err))
 			return
 		}
 		if l.savepoint {
@@ -440,6 +446,7 @@ func (t *task) align(in *input, it item) {
 		panic(fmt.Sprintf("barrier %d beside barrier %d", it.n, t.barrier))
 	}
 	in.aligned, t.barrier = true, it.n
+	in.barrier.Store(it.n)
 	if t.aligned++; t.aligned < len(t.inputs) {
 		return
 	}
@@ -452,6 +459,8 @@ func (t *task) align(in *input, it item) {
 
 // begin lets a barrier pass through the chain.
 func (t *task) begin(id int64, last, savepoint bool) {
+	t.track.stage.Store(0)
+	t.track.begun.Store(id)
 	t.part = &checkpoint.Part{Task: t.id}
 	if t.reader != nil {
 		t.part.Nodes = append(t.part.Nodes, t.reader.save())
@@ -462,6 +471,13 @@ func (t *task) begin(id int64, last, savepoint bool) {
 
 // passed implements tail.
 func (t *task) passed(s *stage, barrier event) error {
+	err := t.saveStage(s, barrier)
+	t.track.stage.Store(int32(s.index + 1))
+	return t.blameStage(s, barrier.n, checkpoint.PhaseSnapshot, err)
+}
+
+// saveStage adds what a stage keeps to the task's part of a checkpoint.
+func (t *task) saveStage(s *stage, barrier event) error {
 	if s.node.Source != nil {
 		return nil // what a source keeps is with its reader
 	}
@@ -527,6 +543,7 @@ func (t *task) leave(ev event) {
 			t.done = true
 			t.job.ended(t)
 		}
+		t.track.left.Store(ev.n)
 		t.job.saved(t, ev.n, part, snaps)
 	}
 }

@@ -16,6 +16,9 @@ import (
 type Sink struct {
 	// OnWrite, if set, is called before each Write; its error is that of Write.
 	OnWrite func(b *batch.Batch) error
+	// OnCheckpoint, if set, is called before each call about a checkpoint, with
+	// "barrier" or "committed"; its error is that of the call.
+	OnCheckpoint func(call string) error
 
 	mu        sync.Mutex
 	published map[string][]string
@@ -45,6 +48,14 @@ func (s *Sink) Seen() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
+}
+
+// at asks OnCheckpoint.
+func (s *Sink) at(call string) error {
+	if s.OnCheckpoint == nil {
+		return nil
+	}
+	return s.OnCheckpoint(call)
 }
 
 // OpenWriters returns the number of writers that were opened and not closed.
@@ -109,6 +120,9 @@ func (w *writer) Write(b *batch.Batch) error {
 
 // Barrier implements connector.Writer.
 func (w *writer) Barrier(id int64, _ bool) ([]byte, error) {
+	if err := w.sink.at("barrier"); err != nil {
+		return nil, err
+	}
 	if id <= w.last {
 		return nil, fmt.Errorf("barrier %d after %d", id, w.last)
 	}
@@ -120,6 +134,9 @@ func (w *writer) Barrier(id int64, _ bool) ([]byte, error) {
 
 // Committed implements connector.Writer.
 func (w *writer) Committed(id int64) error {
+	if err := w.sink.at("committed"); err != nil {
+		return err
+	}
 	w.sink.mu.Lock()
 	defer w.sink.mu.Unlock()
 	for len(w.done) > 0 && w.done[0].ID <= id {
