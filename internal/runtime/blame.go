@@ -60,6 +60,18 @@ func (t *task) operator(stage int) string {
 	return t.reader.node.ID
 }
 
+// atWork is the ID of the node that handles an event just now; the first one of
+// the task if none does.
+func (t *task) atWork() string {
+	switch s := t.chain.cur.Load(); {
+	case s != nil:
+		return s.node.ID
+	case t.reader != nil:
+		return t.reader.node.ID
+	}
+	return t.operator(0)
+}
+
 // blame tells how far the task is with a barrier. It returns false if the task
 // waits for others that are to be asked too.
 func (t *task) blame(id int64) (b checkpoint.Blame, ok bool) {
@@ -77,9 +89,9 @@ func (t *task) blame(id int64) (b checkpoint.Blame, ok bool) {
 		return b, true
 	}
 	b.Phase = checkpoint.PhaseAlign
-	b.Operator = t.operator(0)
+	b.Operator = t.atWork()
 	if t.reader != nil {
-		b.Operator, b.Detail = t.reader.node.ID, "it has not sent the barrier, since it is busy"
+		b.Detail = "the source has not sent the barrier, since the task is busy"
 		return t.behind(b), true
 	}
 	for _, in := range t.inputs {
@@ -103,7 +115,7 @@ func (t *task) behind(b checkpoint.Blame) checkpoint.Blame {
 		if to == nil {
 			return b // it has room again
 		}
-		b.Operator, b.Task = to.operator(0), to.name
+		b.Operator, b.Task = to.atWork(), to.name
 		b.Detail = fmt.Sprintf("its input from %s is full, behind which the barrier waits", t.name)
 		t = to
 	}

@@ -39,9 +39,9 @@ func TestBlameOfATimeout(t *testing.T) {
 		still []string
 		want  string
 	}{
-		{"a source", []string{"b 0/1"}, stopped + "b, task b 0/1 (it has not sent the barrier, since it is busy)" + late},
-		{"two sources", []string{"a 0/1", "b 0/1"}, stopped + "a, task a 0/1 (it has not sent the barrier, since it is busy)" + late +
-			"; also phase align, operator b, task b 0/1 (it has not sent the barrier, since it is busy)"},
+		{"a source", []string{"b 0/1"}, stopped + "b, task b 0/1 (the source has not sent the barrier, since the task is busy)" + late},
+		{"two sources", []string{"a 0/1", "b 0/1"}, stopped + "a, task a 0/1 (the source has not sent the barrier, since the task is busy)" + late +
+			"; also phase align, operator b, task b 0/1 (the source has not sent the barrier, since the task is busy)"},
 		{"an operator", []string{"tally 0/1"}, stopped + "tally, task tally 0/1 (the barrier waits in its input from a 0/1)" + late},
 		{"one of two sinks", []string{"sink 1/2"}, stopped + "sink, task sink 1/2 (the barrier waits in its input from tally 0/1)" + late},
 	}

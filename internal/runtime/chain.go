@@ -60,8 +60,8 @@ type chain struct {
 	// pending is the number of stages whose operator has more to say to an
 	// event (op.Resumer).
 	pending int
-	// cur is the stage that is at work, for the message of a panic.
-	cur *stage
+	// cur is the stage that is at work, for messages; nil between two steps.
+	cur atomic.Pointer[stage]
 	err *Error
 }
 
@@ -126,7 +126,7 @@ func (s *stage) Emit(b *batch.Batch) {
 	}
 	s.rowsOut.Add(int64(n))
 	s.chain.deliver(s.index+1, event{kind: evRows, batch: b})
-	s.chain.cur = s
+	s.chain.cur.Store(s)
 }
 
 // EmitSide implements op.Output.
@@ -173,7 +173,7 @@ func (s *stage) handle(ev event) {
 		s.waiting = append(s.waiting, ev)
 		return
 	}
-	c.cur = s
+	c.cur.Store(s)
 	s.saidFull = false
 	if err := s.call(&ev); err != nil {
 		c.fail(s, err)
@@ -269,7 +269,7 @@ func (s *stage) pass(ev event) {
 
 // fire tells a stage that processing-time timers are due.
 func (c *chain) fire(s *stage, now int64) {
-	c.cur = s
+	c.cur.Store(s)
 	s.saidFull = false
 	if err := s.timer.OnTimer(now, s); err != nil {
 		c.fail(s, err)
@@ -289,7 +289,7 @@ func (c *chain) resume() {
 		i--
 	}
 	s := c.stages[i]
-	c.cur = s
+	c.cur.Store(s)
 	more, err := s.resumer.Resume(s)
 	if err != nil {
 		c.fail(s, err)

@@ -251,7 +251,7 @@ func (r *reader) step() Status {
 
 // read handles one chunk of a split.
 func (r *reader) read(s *split) {
-	r.task.chain.cur = nil
+	r.task.chain.cur.Store(nil)
 	s.woken.Store(false)
 	c, err := s.reader.Read(r.task.job.cfg.BatchSize)
 	if err == nil {

@@ -193,6 +193,7 @@ func (t *task) step() (status Status) {
 	if (status == Idle || status == Blocked) && t.chain.advance() {
 		status = Progress
 	}
+	t.chain.cur.Store(nil)
 	if t.chain.err != nil {
 		t.job.fail(t.chain.err)
 		return Failed
@@ -202,7 +203,7 @@ func (t *task) step() (status Status) {
 
 func (t *task) panicked(v any) {
 	err := panicked(t.name, v)
-	if s := t.chain.cur; s != nil {
+	if s := t.chain.cur.Load(); s != nil {
 		err.Node, err.Name = s.node.ID, s.node.Name
 	} else if t.reader != nil {
 		err.Node, err.Name = t.reader.node.ID, t.reader.node.Name
@@ -312,7 +313,7 @@ func (t *task) read(l letter) {
 	case letterSplits:
 		t.reader.assign(l.splits, l.last)
 	case letterCommitted:
-		t.chain.cur = t.sink
+		t.chain.cur.Store(t.sink)
 		if err := t.sink.writer.Committed(l.id); err != nil {
 			t.chain.fail(t.sink, t.blameStage(t.sink, l.id, checkpoint.PhaseCommit, err))
 			return
