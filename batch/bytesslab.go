@@ -3,6 +3,7 @@ package batch
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/millstream-io/millstream/types"
 )
@@ -75,6 +76,28 @@ func (s *BytesSlab) Put(slot int32, b []byte) {
 		}
 	}
 	*r = s.store(slot, b)
+	s.release(old)
+}
+
+// Append adds bytes to what is in a slot; one that is null is then not null. A
+// value that grows doubles its room, so that the work is in proportion to b.
+func (s *BytesSlab) Append(slot int32, b []byte) {
+	r := s.ref(slot)
+	old := *r
+	size := max(0, int(old.len))
+	end := size + len(b)
+	if old.chunk >= 0 && end <= s.room(old) {
+		buf := s.chunks[old.chunk].buf
+		copy(buf[int(old.off)+size:], b)
+		r.len = int32(end)
+		return
+	}
+	s.scratch = append(append(s.scratch[:0], s.Get(slot)...), b...)
+	if size > 0 {
+		s.scratch = slices.Grow(s.scratch, end)[:2*end]
+	}
+	*r = s.store(slot, s.scratch)
+	r.len = int32(end)
 	s.release(old)
 }
 

@@ -116,6 +116,41 @@ func TestBytesSlabMemory(t *testing.T) {
 	}
 }
 
+// TestBytesSlabAppend appends to values, now and then one of the column to
+// another or to itself: the memory must stay in proportion to what is there.
+func TestBytesSlabAppend(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const n = 50
+	s := NewBytesSlab(types.StringType())
+	s.Grow(n)
+	var want [n]string
+	for range 20_000 {
+		slot, from := rng.Int32N(n), rng.Int32N(n)
+		switch {
+		case len(want[slot]) > 5000:
+			want[slot] = ""
+			s.Reset(slot)
+		case rng.IntN(100) == 0:
+			s.Append(slot, s.Get(from))
+			want[slot] += want[from]
+		default:
+			add := fmt.Sprint(rng.IntN(1 << rng.IntN(30)))
+			s.Append(slot, []byte(add))
+			want[slot] += add
+		}
+	}
+	live := 0
+	for i, w := range want {
+		live += len(w)
+		if got := string(s.Get(int32(i))); got != w {
+			t.Fatalf("slot %d holds %d bytes, want %d", i, len(got), len(w))
+		}
+	}
+	if m := s.MemBytes(); m > 5*live+200_000 {
+		t.Errorf("%d bytes are live, the column takes %d", live, m)
+	}
+}
+
 // TestBytesSlabOfItself puts values of a column into the same column.
 func TestBytesSlabOfItself(t *testing.T) {
 	s := NewBytesSlab(types.BytesType())

@@ -43,6 +43,17 @@ type BoundAgg struct {
 	Exact bool
 	// Retractable: Retract works, so that updating input can be aggregated.
 	Retractable bool
+	// Updating is the form for updating input of an aggregate that is not
+	// Retractable.
+	Updating *BoundAgg
+}
+
+// Over returns the form of the aggregate for input that is updating, or not.
+func (b *BoundAgg) Over(updating bool) *BoundAgg {
+	if !updating || b.Retractable {
+		return b
+	}
+	return b.Updating
 }
 
 // Agg folds rows into accumulators. Accumulators are columns of a state table,

@@ -248,8 +248,8 @@ func checkAgg(t *testing.T, r *rand.Rand, b *fn.BoundAgg, name, typ string, valu
 	must(t, b.Agg.Merge(first, upTo(groups), second, upTo(groups)))
 	compareAgg(t, "merged", b, first, want, byGroup)
 
-	if !b.Retractable {
-		return
+	if b = b.Over(true); b == nil {
+		t.Fatalf("%s cannot take rows back", name)
 	}
 	extra := make([]string, 1+r.IntN(40))
 	extraSlots := make([]int32, len(extra))

@@ -39,6 +39,7 @@ func bindPick(c *Call, last bool) (*BoundAgg, error) {
 	} else {
 		b.Agg = firstValueOf(t, picked{result: t})
 	}
+	b.Updating = replay(b, t)
 	return b, nil
 }
 

@@ -45,10 +45,12 @@ func bindExtreme(c *Call, max bool) (*BoundAgg, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &BoundAgg{
+	b := &BoundAgg{
 		Result: t, State: []types.Type{t.WithNull(true)},
 		Agg: extremeOf(t, extreme{result: t, max: max}), Mergeable: true, Exact: true,
-	}, nil
+	}
+	b.Updating = replay(b, t)
+	return b, nil
 }
 
 func extremeOf(t types.Type, e extreme) Agg {

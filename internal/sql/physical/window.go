@@ -119,6 +119,7 @@ func (p *planner) windowAggregate(n *plan.WindowAggregate, path string) *Node {
 			if err != nil {
 				return nil, err
 			}
+			b = b.Over(c.Updating)
 			b.Result = a.Type
 			own.Aggs = append(own.Aggs, windowagg.Agg{Bound: b, Args: a.Args, Filter: a.Filter, Distinct: a.Distinct})
 		}

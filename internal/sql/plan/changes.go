@@ -83,23 +83,10 @@ func (c *Changes) aggregate(n *Aggregate) connector.Modes {
 
 // windowAggregate: the result of a window that is shown once has only new rows.
 func (c *Changes) windowAggregate(n *WindowAggregate) connector.Modes {
-	updating := c.Updating(n.Input)
-	if updating {
-		c.retracts(n)
-	}
 	if n.Emit == nil {
 		return connector.InsertOnly
 	}
-	return connector.Modes{Update: true, Before: true, Delete: updating}
-}
-
-// retracts checks that the aggregates can take rows back.
-func (c *Changes) retracts(n *WindowAggregate) {
-	for _, a := range n.Aggs {
-		if b, err := a.Def.Bind(a.Call); err == nil && !b.Retractable {
-			c.Missing.Errorf(n.Pos, "%s over an input that takes rows back is not supported yet", a.Def.Name)
-		}
-	}
+	return connector.Modes{Update: true, Before: true, Delete: c.Updating(n.Input)}
 }
 
 // sink checks that a sink takes what the query gives.
