@@ -42,15 +42,31 @@ type Attached struct {
 
 	rows []int32
 	ends []int64
+	// numbers counts from 0.
+	numbers []int32
+}
+
+// all returns the positions of all rows of a batch.
+func (a *Attached) all(b *batch.Batch) []int32 {
+	if b.Sel != nil {
+		return b.Sel
+	}
+	for len(a.numbers) < b.Size() {
+		a.numbers = append(a.numbers, int32(len(a.numbers)))
+	}
+	return a.numbers[:b.Size()]
 }
 
 // InTime returns the positions of the rows of b whose windows watermark wm has
-// not closed, and their windows. Rows that are null in one of the bitmaps are
+// not closed, and their windows: one for each, or one for all. Rows that are null in one of the bitmaps are
 // left out; those that come too late are noted. The result is good until the
 // next call.
 func (a *Attached) InTime(b *batch.Batch, wm int64, needed []batch.Bitmap) (rows []int32, ends []int64) {
 	rows, ends = a.rows[:0], a.ends[:0]
 	times := Times(b.Cols[a.End])
+	if least, most, ok := batch.Range(times, b.Cols[a.End].Validity(), b.Sel, b.Size()); ok && len(needed) == 0 && least == most && a.Due(most) > wm {
+		return a.all(b), append(ends, most)
+	}
 	var last int64
 	var late, known bool
 next:

@@ -17,8 +17,6 @@ type best struct {
 	heads state.Table
 	// rows has the rows in their order: by key, place, and a number that goes up.
 	rows state.Table
-
-	rowHash []uint64
 }
 
 // The columns of heads.
@@ -48,6 +46,8 @@ func (h *best) column(c int, space state.Space, slots []int32) batch.Vector {
 	return h.value(c, 0, space, slots)
 }
 
+func (h *best) live(_ int64, _ state.Space, slots []int32) ([]int32, error) { return slots, nil }
+
 func (h *best) drop(end int64) error {
 	if err := h.heads.Drop(end); err != nil {
 		return err
@@ -57,7 +57,8 @@ func (h *best) drop(end int64) error {
 
 // add stores the rows that are better than the worst one kept, and then removes
 // what is too much.
-func (h *best) add(end int64, b *batch.Batch, keys *state.Keys, enc *encoded) error {
+func (h *best) add(end int64, b *batch.Batch, keys *state.Keys) error {
+	enc := h.encode(b, keys.Rows)
 	slots := h.room(len(keys.Rows))
 	heads := h.heads.Space(end)
 	if _, err := heads.Upsert(keys, slots); err != nil {
@@ -119,11 +120,6 @@ func (h *best) store(end int64, b *batch.Batch, keys *state.Keys, heads state.Sp
 	n := len(chosen)
 	rows, touched := make([]int32, n), make([]int32, n)
 	places, numbers := batch.NewBytes(placeType, n, len(enc.data)), batch.MakeFixed[int64](countType, n)
-	own := &state.Keys{Rows: make([]int32, n), Group: make([]uint64, n)}
-	groups := keys.Group
-	if groups == nil {
-		groups = keys.Hash
-	}
 	for at, i := range chosen {
 		p, s := keys.Rows[i], slots[i]
 		rows[at], touched[at] = p, s
@@ -132,24 +128,9 @@ func (h *best) store(end int64, b *batch.Batch, keys *state.Keys, heads state.Sp
 		numbers.Values[at] = *last
 		*last++
 		*count.At(s)++
-		own.Rows[at], own.Group[at] = int32(at), groups[p]
 	}
 	heads.Dirty(touched)
-	for _, v := range keys.Cols {
-		own.Cols = append(own.Cols, batch.Take(v, rows))
-	}
-	own.Cols = append(own.Cols, places, numbers)
-	h.rowHash = batch.Hash(own.Cols, nil, n, h.rowHash)
-	own.Hash = h.rowHash
-	space := h.rows.Space(end)
-	at := make([]int32, n)
-	if _, err := space.Upsert(own, at); err != nil {
-		return err
-	}
-	for i, v := range h.values {
-		space.Cols()[i].Set(at, b.Cols[v], rows)
-	}
-	return nil
+	return h.keep(h.rows.Space(end), b, h.rowKeys(keys, rows, places, numbers), rows)
 }
 
 // trim removes the worst rows of keys that have too many, and notes the worst of

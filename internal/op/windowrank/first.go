@@ -31,9 +31,12 @@ func (f *first) column(c int, space state.Space, slots []int32) batch.Vector {
 	return f.value(c, 1, space, slots)
 }
 
+func (f *first) live(_ int64, _ state.Space, slots []int32) ([]int32, error) { return slots, nil }
+
 // add replaces the rows of keys for which a better one came.
-func (f *first) add(end int64, b *batch.Batch, keys *state.Keys, enc *encoded) error {
+func (f *first) add(end int64, b *batch.Batch, keys *state.Keys) error {
 	n := len(keys.Rows)
+	enc := f.encode(b, keys.Rows)
 	slots := f.room(n)
 	space := f.rows.Space(end)
 	fresh, err := space.Upsert(keys, slots)

@@ -5,12 +5,14 @@
 // it is the key's row of one table (see first.go). Where several are, a table
 // has the rows in their order, and another one what is known of each key: how many
 // there are, and which is the worst, so that most rows are refused at a glance
-// (see best.go). Never are more rows kept than come out.
+// (see best.go). Never are more rows kept than come out. Where all rows that are
+// the best count, they are numbered (see ties.go).
 package windowrank
 
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/op"
@@ -41,7 +43,13 @@ type Config struct {
 	// From and To are the ranks to give, from 1.
 	From, To int64
 	Numbered bool
-	Window   window.Assigner
+	// Ties gives, in place of ranks, all rows that are the first in Order, which
+	// is one column; a row that is NULL there has no part. TakesLate then also gives
+	// rows for windows that are over, if they are as good as the best was; TTL is how
+	// long that is known, in ms of processing time; 0 is for good.
+	Ties, TakesLate bool
+	TTL             int64
+	Window          window.Assigner
 	// Marked is the type of the event time that the watermark belongs to.
 	Marked types.Type
 	Taps   []window.LateTap
@@ -50,9 +58,13 @@ type Config struct {
 // New returns the operator.
 func New(c Config) op.Operator {
 	r := &rank{Config: c, wm: op.MinWatermark}
-	if c.To == 1 {
+	switch {
+	case c.Ties:
+		r.ties = &ties{rank: r}
+		r.kept = r.ties
+	case c.To == 1:
 		r.kept = &first{rank: r}
-	} else {
+	default:
 		r.kept = &best{rank: r}
 	}
 	return r
@@ -61,13 +73,15 @@ func New(c Config) op.Operator {
 // kept are the rows that are kept.
 type kept interface {
 	open(s state.Store) error
-	// add offers the rows of a window. enc has their places in the order.
-	add(end int64, b *batch.Batch, keys *state.Keys, enc *encoded) error
+	// add offers the rows of a window.
+	add(end int64, b *batch.Batch, keys *state.Keys) error
 	// table has the rows: the keys, then what is kept of the order, then the
 	// other columns.
 	table() state.Table
 	// column returns a column of rows.
 	column(c int, space state.Space, slots []int32) batch.Vector
+	// live returns those of the table's rows that come out.
+	live(end int64, space state.Space, slots []int32) ([]int32, error)
 	// drop forgets a window.
 	drop(end int64) error
 }
@@ -77,6 +91,8 @@ type rank struct {
 	ctx    *op.Context
 	inTime window.Attached
 	kept   kept
+	// ties is kept where Ties is set.
+	ties *ties
 	// values are the columns that are neither keys nor known by the window.
 	values []int
 	wm     int64
@@ -86,6 +102,7 @@ type rank struct {
 
 	enc         encoded
 	hash, group []uint64
+	rowHash     []uint64
 	slots       []int32
 }
 
@@ -123,27 +140,89 @@ func (r *rank) types(cols []int) []types.Type {
 
 // OnBatch implements op.Operator.
 func (r *rank) OnBatch(_ int, b *batch.Batch, out op.Output) error {
-	rows, ends := r.inTime.InTime(b, r.wm, nil)
+	closed := r.wm
+	if r.TakesLate {
+		closed = op.MinWatermark
+	}
+	rows, ends := r.inTime.InTime(b, closed, nil)
+	if len(rows) > 0 {
+		cols := make([]batch.Vector, len(r.Keys))
+		for i, k := range r.Keys {
+			cols[i] = b.Cols[k]
+		}
+		keys := &state.Keys{Cols: cols}
+		r.hash = batch.Hash(cols, b.Sel, b.Size(), r.hash)
+		keys.Hash = r.hash
+		if len(r.Keys) == 0 {
+			// Without keys, rows travel by their window.
+			r.group = batch.Hash([]batch.Vector{b.Cols[r.End]}, b.Sel, b.Size(), r.group)
+			keys.Group = r.group
+		}
+		err := window.Each(ends, rows, func(end int64, rows []int32) error {
+			keys.Rows = rows
+			if r.TakesLate && r.Window.Due(end) <= r.wm {
+				return r.ties.late(end, b, keys, out)
+			}
+			return r.kept.add(end, b, keys)
+		})
+		if err != nil {
+			return err
+		}
+	}
 	r.inTime.Late.Flush(b, r.wm, out)
-	if len(rows) == 0 {
-		return nil
-	}
-	keys := &state.Keys{Cols: make([]batch.Vector, len(r.Keys))}
-	for i, k := range r.Keys {
-		keys.Cols[i] = b.Cols[k]
-	}
-	r.hash = batch.Hash(keys.Cols, b.Sel, b.Size(), r.hash)
-	keys.Hash = r.hash
+	return nil
+}
+
+// keysOf makes keys of columns of n rows of a window.
+func (r *rank) keysOf(end int64, cols []batch.Vector, n int) *state.Keys {
+	keys := &state.Keys{Cols: cols, Hash: batch.Hash(cols, nil, n, nil), Rows: upTo(n)}
 	if len(r.Keys) == 0 {
-		// Without keys, rows travel by their window.
-		r.group = batch.Hash([]batch.Vector{b.Cols[r.End]}, b.Sel, b.Size(), r.group)
-		keys.Group = r.group
+		own := []batch.Vector{window.TimeVector(r.In.Fields[r.End].Type, []int64{end})}
+		keys.Group = slices.Repeat(batch.Hash(own, nil, 1, nil), n)
 	}
-	return window.Each(ends, rows, func(end int64, rows []int32) error {
-		keys.Rows = rows
-		r.enc.encode(r.Order, b, rows)
-		return r.kept.add(end, b, keys, &r.enc)
-	})
+	return keys
+}
+
+// rowKeys makes keys of rows of a batch, whose keys are known, and of more
+// columns, which have the rows alone.
+func (r *rank) rowKeys(keys *state.Keys, rows []int32, more ...batch.Vector) *state.Keys {
+	n := len(rows)
+	own := &state.Keys{Rows: upTo(n), Group: make([]uint64, n)}
+	groups := keys.Group
+	if groups == nil {
+		groups = keys.Hash
+	}
+	for i, p := range rows {
+		own.Group[i] = groups[p]
+	}
+	for _, v := range keys.Cols {
+		own.Cols = append(own.Cols, batch.Take(v, rows))
+	}
+	own.Cols = append(own.Cols, more...)
+	r.rowHash = batch.Hash(own.Cols, nil, n, r.rowHash)
+	own.Hash = r.rowHash
+	return own
+}
+
+// keep stores rows of a batch under their keys.
+func (r *rank) keep(space state.Space, b *batch.Batch, keys *state.Keys, rows []int32) error {
+	at := make([]int32, len(rows))
+	if _, err := space.Upsert(keys, at); err != nil {
+		return err
+	}
+	for i, v := range r.values {
+		space.Cols()[i].Set(at, b.Cols[v], rows)
+	}
+	space.Dirty(at)
+	return nil
+}
+
+func upTo(n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	return out
 }
 
 // room returns scratch for n slots.
@@ -160,14 +239,17 @@ type encoded struct {
 	ends []int32
 }
 
-func (e *encoded) encode(order []Sort, b *batch.Batch, rows []int32) {
+// encode returns the places of rows, until it is called again.
+func (r *rank) encode(b *batch.Batch, rows []int32) *encoded {
+	e := &r.enc
 	e.data, e.ends = e.data[:0], append(e.ends[:0], 0)
 	for _, p := range rows {
-		for _, o := range order {
+		for _, o := range r.Order {
 			e.data = batch.AppendSortKey(e.data, b.Cols[o.Col], int(p), o.Direction)
 		}
 		e.ends = append(e.ends, int32(len(e.data)))
 	}
+	return e
 }
 
 // at returns the place of the i-th row.
@@ -211,8 +293,12 @@ func (r *rank) Resume(out op.Output) (bool, error) {
 func (r *rank) fire(end int64, out op.Output) error {
 	space := r.kept.table().Space(end)
 	err := space.Scan(outRows, func(slots []int32) error {
-		ranks := r.out.number(space.Keys(slots)[:len(r.Keys)], len(slots))
-		r.emit(space, end, slots, ranks, out)
+		live, err := r.kept.live(end, space, slots)
+		if err != nil {
+			return err
+		}
+		ranks := r.out.number(space.Keys(live)[:len(r.Keys)], len(live))
+		r.emit(space, end, live, ranks, out)
 		space.Delete(slots)
 		if out.Full() {
 			return errFull
@@ -258,9 +344,9 @@ func (r *rank) emit(space state.Space, end int64, slots []int32, ranks []int64, 
 				slots, ranks = append(slots, from[i]), append(ranks, n)
 			}
 		}
-		if len(slots) == 0 {
-			return
-		}
+	}
+	if len(slots) == 0 {
+		return
 	}
 	cols := make([]batch.Vector, 0, len(r.Out.Fields))
 	var keys []batch.Vector

@@ -52,6 +52,21 @@ func TestRanks(t *testing.T) {
 	}})
 }
 
+func TestTies(t *testing.T) {
+	schemas := []*types.Schema{in}
+	optest.Run(t, "ties", optest.Case{In: schemas, Keys: [][]int{{4}}, New: func() op.Operator {
+		c := unnumbered(config(1, 1))
+		c.Keys, c.Ties, c.TakesLate = nil, true, true
+		return windowrank.New(c)
+	}})
+	optest.Run(t, "ties-of-keys", optest.Case{In: schemas, Keys: [][]int{{0}}, New: func() op.Operator {
+		c := unnumbered(config(1, 1))
+		c.Ties = true
+		c.Order[0].Direction.Descending = false
+		return windowrank.New(c)
+	}})
+}
+
 // windows gives rows their windows of 8 s.
 type windows struct{ op.Operator }
 
@@ -78,6 +93,16 @@ func bench(b *testing.B, to int64, descending bool) {
 		In: in, Out: in, Keys: []int{0}, End: 2, From: 1, To: to, Marked: ts, Window: window.Assigner{Size: 8192},
 		Sources: []window.Source{window.Row, window.Row, window.End},
 		Order:   []windowrank.Sort{{Col: 1, Direction: batch.Direction{Descending: descending}}},
+	})})
+}
+
+// BenchmarkTies keeps the greatest time of each window.
+func BenchmarkTies(b *testing.B) {
+	in := types.NewSchema(types.Field{Name: "k", Type: types.Of(types.BigInt)}, types.Field{Name: "ts", Type: ts}, types.Field{Name: "window_end", Type: ts})
+	optest.Bench(b, in, windows{windowrank.New(windowrank.Config{
+		In: in, Out: in, End: 2, Ties: true, Marked: ts, Window: window.Assigner{Size: 8192},
+		Sources: []window.Source{window.Row, window.Row, window.End},
+		Order:   []windowrank.Sort{{Col: 1, Direction: batch.Direction{Descending: true}}},
 	})})
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/op/windowrank"
+	"github.com/millstream-io/millstream/internal/sql/config"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 )
 
@@ -22,6 +23,7 @@ func (p *planner) lowerRank(n *plan.Rank, path string) *Node {
 	w := n.Window()
 	c := windowrank.Config{
 		In: in.Out, Out: n.Out, End: n.WindowEnd(), From: n.From, To: n.To, Numbered: n.Numbered,
+		Ties: n.Ties, TakesLate: n.AtOnce, TTL: p.Config.Duration(config.StateTTL).Milliseconds(),
 		LastWins: n.Deduplicates() && n.Order[0].Desc, Window: p.assigner(w), Marked: w.TimeType,
 		Taps: lateTaps(n.Taps),
 	}

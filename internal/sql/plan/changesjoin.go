@@ -39,7 +39,7 @@ func (c *Changes) rank(n *Rank) connector.Modes {
 		if windowsIn(n.Input) != nil {
 			e.Hint = "to rank the rows of each window, PARTITION BY window_start, window_end"
 		}
-	case n.Func != RowNumber:
+	case n.Func != RowNumber && !n.Ties:
 		c.Errors.Errorf(n.Pos, "the best rows of a window are found by ROW_NUMBER; %s, which counts equal rows once or skips numbers, is not possible here", n.Func).
 			WithHint("use ROW_NUMBER() OVER (...)")
 	case w.TimeType.Attr == types.Proctime:

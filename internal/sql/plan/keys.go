@@ -149,6 +149,9 @@ func single(keys [][]int, by []JoinKey, side func(JoinKey) int) bool {
 // rankKeys: where one row of each partition is kept, the partition tells it; its number tells it otherwise.
 func rankKeys(n *Rank) [][]int {
 	out := Keys(n.Input)
+	if n.Ties {
+		return out
+	}
 	by := slices.Clone(n.Partition)
 	if n.From != n.To {
 		if !n.Numbered {

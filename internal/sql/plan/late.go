@@ -133,7 +133,11 @@ func marked(n Node) bool {
 		switch in := in.(type) {
 		case *Watermark:
 			return true
-		case *Aggregate, *WindowAggregate, *Rank:
+		case *Aggregate, *WindowAggregate:
+		case *Rank:
+			if in.AtOnce && marked(in) {
+				return true
+			}
 		case *Join:
 			if (in.AtOnce || in.Windows() == nil) && marked(in) {
 				return true

@@ -58,7 +58,7 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 			return TimeAttr(n.Input, col)
 		}
 	case *Rank:
-		if col < len(n.Input.Schema().Fields) && n.Window() != nil {
+		if col < len(n.Input.Schema().Fields) && n.Window() != nil && !n.AtOnce {
 			return TimeAttr(n.Input, col)
 		}
 	case *Union:
@@ -127,7 +127,7 @@ func WindowColumn(n Node, col int) (w Windowed, p WindowProp, ok bool) {
 			return WindowColumn(n.Input, col)
 		}
 	case *Rank:
-		if col < len(n.Input.Schema().Fields) && n.Window() != nil {
+		if col < len(n.Input.Schema().Fields) && n.Window() != nil && !n.AtOnce {
 			return WindowColumn(n.Input, col)
 		}
 	}

@@ -45,6 +45,9 @@ type Rank struct {
 	Partition []int
 	Order     []SortKey
 	From, To  int64
+	// Ties keeps all rows that are the first in Order, which is one column then, and no row that is NULL there. AtOnce gives late
+	// rows as well, when they come, if they are as good as the best one was.
+	Ties, AtOnce bool
 	// Numbered tells that the number is the last column of the result; otherwise the columns are those of the input.
 	Numbered bool
 	Out      *types.Schema
@@ -139,6 +142,9 @@ func (n *Rank) Line() string {
 // Detail prints which rows are kept.
 func (n *Rank) Detail() string {
 	s := fmt.Sprintf("rank=[%s %d to %d], %s", n.Func, n.From, n.To, orderText(n.Input, n.Partition, n.Order))
+	if n.AtOnce {
+		s += ", late=[at once]"
+	}
 	if n.Numbered {
 		s += ", emit=[" + n.Out.Fields[len(n.Out.Fields)-1].Name + "]"
 	}

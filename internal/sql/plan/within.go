@@ -113,7 +113,7 @@ func atWindowEnd(n Node) bool {
 	case *WindowAggregate:
 		return n.Emit == nil
 	case *Rank:
-		return n.Window() != nil
+		return n.Window() != nil && !n.AtOnce
 	case *Join:
 		return n.Windows() != nil && !n.AtOnce
 	}
