@@ -33,6 +33,11 @@ var toTimestampLtzDef = &Def{
 		if err := c.Arity(1, 3); err != nil {
 			return nil, err
 		}
+		for i := 1; i < len(c.Args); i++ {
+			if c.Args[i].Type.Kind == types.Null {
+				return nil, untyped(c, i)
+			}
+		}
 		switch t := c.Args[0].Type; {
 		case t.IsNumeric():
 			return bindEpoch(c)

@@ -76,7 +76,8 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 // Error prints "14:9: message; hint", without the place if it is not known.
 func (e *Error) Error() string { return e.In("") }
 
-// In prints the error with the name of the file that it stands in: "job.sql:14:9: message; hint".
+// In prints the error with the name of the file that it stands in: "job.sql:14:9: message; hint". Passwords in addresses, which
+// come from options, are not shown.
 func (e *Error) In(file string) string {
 	var b strings.Builder
 	if file != "" {
@@ -90,7 +91,7 @@ func (e *Error) In(file string) string {
 	if b.Len() > 0 {
 		b.WriteByte(' ')
 	}
-	b.WriteString(e.Msg)
+	b.WriteString(Redact(e.Msg))
 	if e.Hint != "" {
 		b.WriteString("; ")
 		b.WriteString(e.Hint)

@@ -84,9 +84,25 @@ func (d *tableDef) columns(c *ast.CreateTable) {
 			if out.Type = d.b.Type(col.Type); !out.Type.IsValid() {
 				continue
 			}
+			if holdsInterval(out.Type) {
+				d.b.errorf(col.Type.Pos(), "column %q cannot hold an INTERVAL", col.Name.Name).WithHint("store a number of days or seconds; " +
+					"x * INTERVAL '1' SECOND makes an interval of it")
+				continue
+			}
 		}
 		d.add(out)
 	}
+}
+
+// holdsInterval reports whether a type is an interval, or has one within. Tables cannot store them.
+func holdsInterval(t types.Type) bool {
+	switch {
+	case t.IsInterval():
+		return true
+	case t.Elem != nil && holdsInterval(*t.Elem), t.Key != nil && holdsInterval(*t.Key):
+		return true
+	}
+	return slices.ContainsFunc(t.Fields, func(f types.Field) bool { return holdsInterval(f.Type) })
 }
 
 // add appends a column, or replaces one of a LIKE table where OVERWRITING allows it.

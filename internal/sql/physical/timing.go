@@ -113,10 +113,12 @@ func delay(wm, time expr.Expr) (ms int64, known bool) {
 
 // watermarkFn compiles a watermark. Rows without event time allow none, whatever the expression makes of them.
 func watermarkFn(wm, time expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
-	if ms, known := delay(wm, time); known {
-		return delayedWatermark(time, ms, env)
+	exprs := []expr.Expr{time}
+	behind, known := delay(wm, time)
+	if !known {
+		exprs, behind = append(exprs, wm), 0
 	}
-	prog, err := expr.CompileAll([]expr.Expr{wm, time}, env)
+	prog, err := expr.CompileAll(exprs, env)
 	if err != nil {
 		return nil, err
 	}
@@ -125,23 +127,11 @@ func watermarkFn(wm, time expr.Expr, env *fn.Env) (graph.WatermarkFn, error) {
 		if err != nil {
 			return graph.Marks{}, err
 		}
-		m := graph.Marks{Times: window.Times(v[0]), Valid: v[0].Validity(), HasTime: v[1].Validity()}
-		m.Valid = m.Valid.And(m.HasTime, b.Size())
+		last := v[len(v)-1]
+		m := graph.Marks{Times: window.Times(last), Valid: last.Validity(), HasTime: v[0].Validity(), Behind: behind}
+		if !known {
+			m.Valid = m.Valid.And(m.HasTime, b.Size())
+		}
 		return m, nil
-	}, nil
-}
-
-// delayedWatermark is watermarkFn for a watermark that is so many ms behind the event time.
-func delayedWatermark(time expr.Expr, ms int64, env *fn.Env) (graph.WatermarkFn, error) {
-	prog, err := expr.Compile(time, env)
-	if err != nil {
-		return nil, err
-	}
-	return func(b *batch.Batch) (graph.Marks, error) {
-		v, err := prog.Eval(b)
-		if err != nil {
-			return graph.Marks{}, err
-		}
-		return graph.Marks{Times: window.Times(v), Valid: v.Validity(), HasTime: v.Validity(), Behind: ms}, nil
 	}, nil
 }

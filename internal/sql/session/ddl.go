@@ -101,6 +101,7 @@ func (s *Session) set(st *ast.Set) (*Result, error) {
 	if st.Key == nil {
 		all := s.settings.All()
 		for i := range all {
+			all[i][1] = diag.Redact(all[i][1])
 			if soundsSecret(all[i][0]) {
 				all[i][1] = hidden
 			}

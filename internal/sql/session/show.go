@@ -244,7 +244,7 @@ func createTableText(t *catalog.Table) string {
 	}
 	options := make([]string, len(t.Options))
 	for i, o := range t.Options {
-		value := o.Value
+		value := diag.Redact(o.Value)
 		if secret(t, o.Key) {
 			value = hidden
 		}
