@@ -111,6 +111,12 @@ type Located interface {
 	Location() string
 }
 
+// Rereadable is implemented by sources that can be read for a look: it takes
+// nothing away from those who read them later, and changes nothing.
+type Rereadable interface {
+	Rereadable() bool
+}
+
 // Split is a part of a source that is read in order by one reader.
 type Split struct {
 	// ID is unique within the source and the same after a restart.

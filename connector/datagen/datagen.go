@@ -91,6 +91,9 @@ func (s *source) limit(n int64) {
 // Bounded implements connector.Source.
 func (s *source) Bounded() bool { return s.rows >= 0 }
 
+// Rereadable implements connector.Rereadable: the rows come from nowhere.
+func (s *source) Rereadable() bool { return true }
+
 // Interval implements connector.Source.
 func (s *source) Interval() int64 { return 0 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -94,8 +95,15 @@ func (s *source) Location() string { return s.path }
 // Modes implements connector.Source.
 func (s *source) Modes() connector.Modes { return connector.InsertOnly }
 
-// Replayable reports whether what was read can be read again.
-func (s *source) Replayable() bool { return s.path != stdio }
+// Rereadable implements connector.Rereadable: files can be read again, standard
+// input and pipes cannot.
+func (s *source) Rereadable() bool {
+	if s.path == stdio {
+		return false
+	}
+	info, err := os.Stat(s.path)
+	return err != nil || info.IsDir() || info.Mode().IsRegular()
+}
 
 // splitData says what a split is. It is saved in checkpoints.
 type splitData struct {

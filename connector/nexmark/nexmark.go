@@ -106,6 +106,9 @@ func newSource(t *connector.Table) (connector.Source, error) {
 // Bounded implements connector.Source.
 func (s *source) Bounded() bool { return true }
 
+// Rereadable implements connector.Rereadable: the rows come from nowhere.
+func (s *source) Rereadable() bool { return true }
+
 // Interval implements connector.Source.
 func (s *source) Interval() int64 { return 0 }
 

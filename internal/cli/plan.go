@@ -16,11 +16,12 @@ func newExplain(p *process) *cobra.Command {
 		Use:   "explain FILE.sql",
 		Short: "print the plans of a script",
 		Long: "Prints the plan of each job of a script: as written, optimized, as operators, and as the graph that runs. With --state it tells what each operator keeps, " +
-			"what bounds that, and about how many bytes a row takes. Nothing runs.",
+			"what bounds that, and about how many bytes a row takes; it is measured in the newest checkpoint of the job, if there is one in the data directory, or otherwise with the first rows of the input. Nothing is written.",
 		Args: exactly(1, "explain FILE.sql"),
 		RunE: func(_ *cobra.Command, args []string) error { return p.explain(args[0], &s, ofState) },
 	}
 	s.defineFlag(c)
+	s.dataFlag(c)
 	c.Flags().BoolVar(&ofState, "state", false, "print what the operators keep, and what bounds it")
 	return c
 }
@@ -47,7 +48,7 @@ func (p *process) explain(file string, s *settings, ofState bool) error {
 		}
 		text := st.job.explain
 		if ofState {
-			if text, err = session.ExplainState(st.job.graph); err != nil {
+			if text, err = s.explainState(st.job); err != nil {
 				return err
 			}
 		}
@@ -66,7 +67,7 @@ func (p *process) planOnly(file string, s *settings) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := session.Config{Options: options, Shared: s.shared(), Stdin: p.stdin, Stdout: io.Discard, Stderr: io.Discard}
+	host := session.Config{Options: options, Shared: s.shared(), Stdin: p.stdin, Stdout: io.Discard, Stderr: io.Discard, MeasureState: measureSample}
 	return planScript(file, text, host, outputForm{"changelog", io.Discard})
 }
 

@@ -127,7 +127,7 @@ func (p *process) run(file string, s *settings) error {
 	if err != nil {
 		return err
 	}
-	host := session.Config{Options: options, Shared: s.shared(), Stdin: p.stdin, Stdout: scr.out(), Stderr: scr.err()}
+	host := session.Config{Options: options, Shared: s.shared(), Stdin: p.stdin, Stdout: scr.out(), Stderr: scr.err(), MeasureState: measureSample}
 	sc, err := planScript(file, text, host, outputForm{form, scr.out()})
 	if err != nil {
 		return err

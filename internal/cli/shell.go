@@ -68,7 +68,7 @@ func (p *process) shell(args []string, s *settings) error {
 		return err
 	}
 	scr := &screen{stdout: p.stdout, stderr: p.stderr, live: isTerminal(p.stderr)}
-	ses, err := session.New(session.Config{Options: options, Shared: s.shared(), Stdin: strings.NewReader(""), Stdout: scr.out(), Stderr: scr.err()})
+	ses, err := session.New(session.Config{Options: options, Shared: s.shared(), Stdin: strings.NewReader(""), Stdout: scr.out(), Stderr: scr.err(), MeasureState: measureSample})
 	if err != nil {
 		return err
 	}

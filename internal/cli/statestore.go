@@ -16,6 +16,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector/statetable"
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/control"
 	"github.com/millstream-io/millstream/internal/runtime"
@@ -179,8 +180,28 @@ func (v *stateView) choose(ref statetable.Ref) error {
 		return &statetable.UnknownError{Name: ref.Operator, Known: names,
 			Msg: fmt.Sprintf("operator %s has no table %s; it has %s", n.ID, table, listed("", names, "none"))}
 	}
+	if m := v.src.Manifest; len(known) == 0 && (m.Finished || m.Drained) {
+		return &statetable.UnknownError{Name: ref.Operator, Msg: ended(m, v.src.Store)}
+	}
 	return &statetable.UnknownError{Name: ref.Operator, Known: known,
 		Msg: fmt.Sprintf("job %s has no operator %s with state; it has %s", v.src.Manifest.Job, ref.Operator, listed("", known, "none"))}
+}
+
+// ended says that a job has come to its end, where its operators have given out all
+// that they had, and which checkpoints from before are there.
+func ended(m *checkpoint.Manifest, store blob.Store) string {
+	s := fmt.Sprintf("job %s has come to the end of its input with checkpoint %d, behind which nothing needs its state, so none is kept", m.Job, m.ID)
+	var ids []string
+	entries, err := checkpoint.List(store)
+	for _, e := range entries {
+		if e.Manifest != nil && !e.Manifest.Finished && !e.Manifest.Drained {
+			ids = append(ids, strconv.FormatInt(e.Manifest.ID, 10))
+		}
+	}
+	if err != nil || len(ids) == 0 {
+		return s + "; a savepoint that is taken while it runs keeps it"
+	}
+	return s + "; as the third argument you can name a checkpoint from before: " + strings.Join(ids, ", ")
 }
 
 // sizeColumn has the bytes that a row takes in the files. BYTES is a reserved word.

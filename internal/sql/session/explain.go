@@ -55,7 +55,14 @@ func (s *Session) explain(e *ast.Explain) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := ExplainState(g)
+	var measure *StateMeasure
+	missing := ""
+	if s.host.MeasureState != nil {
+		if measure, err = s.host.MeasureState(g); err != nil {
+			missing = err.Error()
+		}
+	}
+	kept, err := ExplainState(g, measure, missing)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type Config struct {
 	Stdout, Stderr io.Writer
 	// Shared holds objects of the process that connectors find by name.
 	Shared map[string]any
+	// MeasureState looks what the operators of a graph keep, with a sample of its input; nil where nothing can be read.
+	MeasureState func(g *graph.Graph) (*StateMeasure, error)
 	// Now is the clock; nil is the machine's.
 	Now func() time.Time
 }
