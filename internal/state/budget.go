@@ -37,11 +37,13 @@ type member struct {
 }
 
 // The shares of a budget, behind what the program needs in any case: rows may
-// take half of it, the files' blocks and memtables an eighth, rows between
-// operators another eighth. The rest is for work.
+// take half of it, the files' blocks and memtables three sixteenths, rows between
+// operators an eighth. The rest is for work.
 const (
-	rowShare   = 2
-	cacheShare = 8
+	rowShare = 2
+	// cacheParts of cacheShare are for blocks and memtables: a row takes a third
+	// of the room there that it takes in a table.
+	cacheParts, cacheShare = 3, 16
 	// leanShare is the share of rows where they are to leave memory early; the
 	// blocks take over the rest of theirs.
 	leanShare = 16
@@ -97,9 +99,9 @@ func (b *Budget) rowBytes() int64 {
 
 func (b *Budget) cacheBytes() int64 {
 	if b.lean.Load() {
-		return b.limit.Load()/cacheShare + b.limit.Load()/rowShare - b.limit.Load()/leanShare
+		return b.limit.Load()*cacheParts/cacheShare + b.limit.Load()/rowShare - b.limit.Load()/leanShare
 	}
-	return b.limit.Load() / cacheShare
+	return b.limit.Load() * cacheParts / cacheShare
 }
 
 // memTable is the size of the memtables of one member. A tree has two or three,

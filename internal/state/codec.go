@@ -355,34 +355,43 @@ func (l *loader) store(s *space) []int32 {
 
 // place is store that returns the slots of all rows, too.
 func (l *loader) place(s *space) (all, fresh []int32) {
-	t := l.t
-	n := l.len()
-	k := &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Group: l.groups, Rows: make([]int32, n)}
-	for i := range k.Rows {
-		k.Rows[i] = int32(i)
-	}
-	all = make([]int32, n)
+	k := l.rowKeys()
+	all = make([]int32, l.len())
 	s.lookup(k, all)
-	absent := k.Rows[:0]
+	absent := make([]int32, 0, len(all))
 	for i, slot := range all {
 		if slot < 0 {
 			absent = append(absent, int32(i))
 		}
 	}
-	k.Rows = absent
-	slots := make([]int32, len(absent))
+	slots, fresh := l.insert(s, k, absent)
+	for i, at := range absent {
+		all[at] = slots[i]
+	}
+	return all, fresh
+}
+
+// rowKeys are the keys of all rows that were read.
+func (l *loader) rowKeys() *Keys {
+	n := l.len()
+	return &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Group: l.groups, Rows: iota32(n)}
+}
+
+// insert puts the rows at the given indexes, which are not in memory, into a
+// space, and returns their slots. A row may have been read twice: fresh has each
+// once.
+func (l *loader) insert(s *space, k *Keys, at []int32) (slots, fresh []int32) {
+	t := l.t
+	k.Rows = at
+	slots = make([]int32, len(at))
 	t.newFlags = live | durable
-	// A row may have been read twice.
 	for _, i := range s.upsert(k, slots) {
 		fresh = append(fresh, slots[i])
 	}
 	t.newFlags = t.db.newFlags()
 	for i, c := range t.vals {
-		c.Set(slots, l.vals[i], k.Rows)
+		c.Set(slots, l.vals[i], at)
 	}
 	t.touch(fresh)
-	for i, at := range absent {
-		all[at] = slots[i]
-	}
-	return all, fresh
+	return slots, fresh
 }

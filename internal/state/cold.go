@@ -114,25 +114,28 @@ func (t *table) slotsOf(s *space) []int32 {
 	return out
 }
 
-// fetch brings the rows of k that are on disk only back to memory. slots is
-// scratch.
-func (s *space) fetch(k *Keys, slots []int32) error {
+// fetch finds the rows of k that are in memory, and brings those that are on disk
+// only back. It returns the indexes of the keys that memory did not have; their
+// slots are -1 yet. The list is good until the next call.
+func (s *space) fetch(k *Keys, slots []int32) (absent []int32, err error) {
 	t := s.t
 	s.lookup(k, slots)
 	keys := &t.wanted
 	keys.reset()
+	t.absent = t.absent[:0]
 	groups := k.groups()
 	for i, r := range k.Rows {
 		if slots[i] < 0 {
+			t.absent = append(t.absent, int32(i))
 			t.format.appendKey(keys, s.ns, keyGroup(groups[r]), k.Cols, int(r))
 		}
 	}
 	if keys.len() == 0 {
-		return nil
+		return nil, nil
 	}
 	r, err := t.db.reader()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, dead := t.newLoader(), t.deadKeys()
 	var last []byte
@@ -144,19 +147,20 @@ func (s *space) fetch(k *Keys, slots []int32) error {
 		last = key
 		value, ok, err := r.Get(key)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !ok || dead.has(key) {
 			continue
 		}
 		if err := l.add(key, value); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if l.len() > 0 {
-		s.cold -= int64(len(l.store(s)))
+	if n := l.len(); n > 0 {
+		_, came := l.insert(s, l.rowKeys(), iota32(n))
+		s.cold -= int64(len(came))
 	}
-	return nil
+	return t.absent, nil
 }
 
 // scanCold is the part of Scan behind the rows in memory. It brings the rest

@@ -46,23 +46,60 @@ type space struct {
 
 // Upsert implements Space.
 func (s *space) Upsert(k *Keys, slots []int32) ([]int32, error) {
-	if s.cold > 0 && !s.t.mergeable() {
-		if err := s.fetch(k, slots); err != nil {
+	t := s.t
+	var fresh []int32
+	if s.cold > 0 && !t.mergeable() {
+		absent, err := s.fetch(k, slots)
+		if err != nil {
 			return nil, err
 		}
+		fresh = s.upsertAbsent(k, slots, absent)
+	} else {
+		fresh = s.upsert(k, slots)
+		t.touch(slots[:len(k.Rows)])
 	}
-	fresh := s.upsert(k, slots)
-	s.t.touch(slots[:len(k.Rows)])
-	if s.t.mortal != nil {
-		s.t.stampAt(slots, fresh)
+	if t.mortal != nil {
+		t.stampAt(slots, fresh)
 		fresh = s.renew(slots[:len(k.Rows)], fresh)
 	}
 	if len(fresh) > 0 {
-		if err := s.t.checkKeys(k, fresh[0]); err != nil {
+		if err := t.checkKeys(k, fresh[0]); err != nil {
 			return nil, err
 		}
 	}
 	return fresh, nil
+}
+
+// upsertAbsent is the part of Upsert for the keys at the indexes absent of k, which
+// memory did not have before this call. The others have their slots.
+func (s *space) upsertAbsent(k *Keys, slots, absent []int32) []int32 {
+	t := s.t
+	if len(absent) == 0 {
+		t.touch(slots[:len(k.Rows)])
+		return nil
+	}
+	part, found := t.subset(k, absent)
+	fresh := s.upsert(part, found)
+	for i, at := range absent {
+		slots[at] = found[i]
+	}
+	t.touch(slots[:len(k.Rows)])
+	t.arrived(found)
+	for i, at := range fresh {
+		fresh[i] = absent[at]
+	}
+	return fresh
+}
+
+// subset returns the keys at some indexes of k, with room for their slots.
+func (t *table) subset(k *Keys, at []int32) (part *Keys, slots []int32) {
+	t.partRows = t.partRows[:0]
+	for _, i := range at {
+		t.partRows = append(t.partRows, k.Rows[i])
+	}
+	t.partKeys = Keys{Cols: k.Cols, Hash: k.Hash, Group: k.Group, Rows: t.partRows}
+	t.partSlots = slices.Grow(t.partSlots[:0], len(at))[:len(at)]
+	return &t.partKeys, t.partSlots
 }
 
 // upsert is Upsert in memory. It runs column by column: first each row gets the
@@ -185,18 +222,31 @@ func (s *space) insertUnsure(k *Keys, slots, bad []int32) {
 
 // Lookup implements Space.
 func (s *space) Lookup(k *Keys, slots []int32) error {
-	if s.cold > 0 {
-		fetch := s.fetch
-		if s.t.mergeable() {
-			fetch = s.complete
-		}
-		if err := fetch(k, slots); err != nil {
+	t := s.t
+	switch {
+	case s.cold == 0:
+		s.lookup(k, slots)
+		t.touch(slots[:len(k.Rows)])
+	case t.mergeable():
+		if err := s.complete(k, slots); err != nil {
 			return err
 		}
+		s.lookup(k, slots)
+		t.touch(slots[:len(k.Rows)])
+	default:
+		absent, err := s.fetch(k, slots)
+		if err != nil {
+			return err
+		}
+		part, found := t.subset(k, absent)
+		s.lookup(part, found)
+		for i, at := range absent {
+			slots[at] = found[i]
+		}
+		t.touch(slots[:len(k.Rows)])
+		t.arrived(found)
 	}
-	s.lookup(k, slots)
-	s.t.touch(slots[:len(k.Rows)])
-	if s.t.mortal != nil {
+	if t.mortal != nil {
 		s.disown(slots[:len(k.Rows)])
 	}
 	return nil

@@ -60,6 +60,11 @@ type table struct {
 	buried int
 	// wanted are the keys that fetch looks for.
 	wanted keyList
+	// absent are the indexes of the keys that memory did not have, partRows,
+	// partSlots and partKeys those keys; see subset.
+	absent              []int32
+	partRows, partSlots []int32
+	partKeys            Keys
 	// hand is where the clock of eviction stands, leaving lists the rows that it
 	// has picked; some may have gone by now, or be in use again.
 	hand    int32
@@ -326,6 +331,20 @@ func (t *table) touch(slots []int32) {
 	for _, slot := range slots {
 		if slot >= 0 {
 			*t.flags.at(slot) |= used
+		}
+	}
+}
+
+// arrived is called with the slots of rows that have just come into memory. They
+// are not in use until they are touched again: rows that are asked for once do
+// not drive out those that are asked for often.
+func (t *table) arrived(slots []int32) {
+	if !t.db.limited {
+		return
+	}
+	for _, slot := range slots {
+		if slot >= 0 {
+			*t.flags.at(slot) &^= used
 		}
 	}
 }

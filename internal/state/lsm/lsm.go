@@ -24,13 +24,15 @@ const (
 	// memTableSize is the usual size of a memtable.
 	memTableSize = 4 << 20
 	// blockSize is small: rows that have left memory come back one by one, and
-	// each brings a block.
-	blockSize = 8 << 10
+	// each brings a block. pointRuns is the number of runs from which on they are
+	// merged; a row that is looked for costs a look at a filter in each.
+	blockSize = 4 << 10
+	pointRuns = 8
 	// orderedBlockSize is that for entries that are read in order, orderedRuns the
 	// number of runs from which on they are merged. It costs some comparisons for
 	// each entry that is read, and saves writing all of them several times.
 	orderedBlockSize = 32 << 10
-	orderedRuns      = 32
+	orderedRuns      = 16
 )
 
 // Options are the memory that a DB may take. The zero value means a cache that
@@ -193,13 +195,15 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 	}
 	o.Experimental.FileCacheShards = 1
 	o.Experimental.CompactionScheduler = compactions
+	// Pebble compacts from half of its threshold on.
 	if db.inOrder {
-		o.L0CompactionThreshold = orderedRuns
+		o.L0CompactionThreshold = 2 * orderedRuns
 		for i := range o.Levels {
 			o.Levels[i] = pebble.LevelOptions{BlockSize: orderedBlockSize, FilterPolicy: pebble.NoFilterPolicy}
 		}
 		return o
 	}
+	o.L0CompactionThreshold = 2 * pointRuns
 	for i := range o.Levels {
 		o.Levels[i] = pebble.LevelOptions{BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10)}
 	}
