@@ -129,6 +129,12 @@ func perRow(b *testing.B, rows int) {
 // filled returns a table of rows bigint keys.
 func filled(b *testing.B, cfg Config, rows int) *table {
 	t := benchTable(b, cfg, bigint)
+	fill(b, t, rows)
+	return t
+}
+
+// fill makes rows of a table whose key is a bigint.
+func fill(b *testing.B, t *table, rows int) {
 	ids := make([]int, batch.DefaultSize)
 	slots := make([]int32, len(ids))
 	for at := 0; at < rows; at += len(ids) {
@@ -142,7 +148,6 @@ func filled(b *testing.B, cfg Config, rows int) *table {
 			b.Fatal(err)
 		}
 	}
-	return t
 }
 
 func BenchmarkScan(b *testing.B) {
