@@ -190,6 +190,9 @@ func (db *DB) revive(spec Spec, saved TableInfo) (*table, error) {
 	rows := db.waiting[saved.ID]
 	delete(db.waiting, saved.ID)
 	switch {
+	case len(m.changes) == 0 && db.cfg.Backend == Disk && saved.Listed:
+		t.takeDirectory(saved.Directory)
+		return t, db.openDisk()
 	case len(m.changes) == 0 && db.cfg.Backend == Disk:
 		return t, t.readDirectory()
 	case len(m.changes) == 0:

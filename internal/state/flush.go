@@ -53,7 +53,7 @@ func (c *tableChanges) write(tree *lsm.DB) error {
 	}
 	for _, rows := range c.rows {
 		b := tree.NewBatch()
-		count := tally{b: b}
+		count := tally{b: b, dir: c.dir}
 		rows.encode(c.format, func(i int, key, value []byte) {
 			b.Set(key, value)
 			if rows.fresh[i] {
@@ -129,6 +129,7 @@ func (g *graves) write(format rowFormat, b *lsm.Batch) {
 // tally sums up the changes to the directory; rows come sorted.
 type tally struct {
 	b   *lsm.Batch
+	dir directory
 	key []byte
 	n   int64
 }
@@ -147,34 +148,9 @@ func (c *tally) add(rowKey []byte, n int64) {
 func (c *tally) close() {
 	if c.n != 0 {
 		c.b.Add(c.key, c.n)
+		c.dir.note(c.key)
 	}
 	c.n = 0
-}
-
-// readDirectory learns which namespaces of a restored table are on disk.
-func (t *table) readDirectory() (err error) {
-	lo, hi := t.db.keyGroups()
-	if t.spec.ByTask {
-		lo, hi = taskGroup, taskGroup+1
-	}
-	r, err := t.db.reader()
-	if err != nil {
-		return err
-	}
-	for g := lo; g < hi && err == nil; g++ {
-		from := append([]byte{byte(g), 0, 0}, byte(t.format.id>>8), byte(t.format.id))
-		err = r.Range(from, after(from), func(key, value []byte) (bool, error) {
-			n, err := lsm.Count(value)
-			if err == nil && n > 0 {
-				s := t.space(nsOf(key[2:]))
-				s.cold += n
-				setGroup(&s.groups, g)
-				s.listed()
-			}
-			return true, err
-		})
-	}
-	return err
 }
 
 // keyGroups returns the key groups [lo, hi) of the DB.

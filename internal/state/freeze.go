@@ -45,6 +45,8 @@ type tableChanges struct {
 	format rowFormat
 	graves graves
 	rows   []*frozenRows
+	// dir is the directory with the changes, if it is not long.
+	dir directory
 }
 
 // freeze begins to take all changes. The rows count as saved from now on; so what
@@ -55,7 +57,7 @@ func (db *DB) freeze() *changes {
 	c.more.L = &c.mu
 	db.dirtyBit ^= dirty
 	for _, t := range db.tables {
-		c.tables = append(c.tables, tableChanges{format: t.format, graves: t.graves})
+		c.tables = append(c.tables, tableChanges{format: t.format, graves: t.graves, dir: t.directory()})
 		t.graves = graves{}
 		t.dead, t.buried = nil, 0
 		t.newFlags = db.newFlags()
@@ -152,7 +154,7 @@ func (c *changes) next() (tableChanges, error) {
 		}
 		for i := range c.tables {
 			if t := &c.tables[i]; len(t.rows) > 0 {
-				part := tableChanges{format: t.format, rows: t.rows}
+				part := tableChanges{format: t.format, rows: t.rows, dir: t.dir}
 				t.rows = nil
 				return part, nil
 			}
@@ -207,6 +209,18 @@ func (c *changes) writeGraves() error {
 		}
 	})
 	return c.firstErr
+}
+
+// list adds the directories to the declarations of the tables, once all is written.
+func (c *changes) list(infos []TableInfo) []TableInfo {
+	out := slices.Clone(infos)
+	for i, t := range c.tables {
+		out[i].Listed = t.dir != nil
+		if t.dir != nil {
+			out[i].Directory = t.dir.encode()
+		}
+	}
+	return out
 }
 
 // cancel makes sure that nothing is being written, nor will be.

@@ -441,6 +441,7 @@ func (m *model) open(db *DB, err error) {
 	m.db = db
 	m.table, err = db.Table(m.spec)
 	m.check(err)
+	checkListed(m.t, m.table)
 }
 
 func TestModelInMemory(t *testing.T) {

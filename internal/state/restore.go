@@ -105,6 +105,11 @@ func (db *DB) base(parts []Part) int {
 // must not have.
 func (db *DB) takeOver(p Part, others bool, seen map[string]bool) error {
 	db.restored = slices.Clone(p.Info.Tables)
+	if p.Info.Parallelism != db.cfg.Parallelism {
+		for i := range db.restored {
+			db.restored[i].Listed = false
+		}
+	}
 	if err := db.fetch(p, db.liveDir()); err != nil {
 		return err
 	}
@@ -200,7 +205,7 @@ func (db *DB) adopt(tables []TableInfo) (map[uint16]TableInfo, error) {
 			i = len(db.restored)
 			here := there
 			last++
-			here.ID = last
+			here.ID, here.Listed = last, false
 			db.restored = append(db.restored, here)
 		}
 		db.restored[i].Parts = max(db.restored[i].Parts, there.Parts)

@@ -21,6 +21,7 @@ func mustTable(t *testing.T, db *DB, spec Spec) Table {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkListed(t, table)
 	return table
 }
 

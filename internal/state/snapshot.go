@@ -43,6 +43,9 @@ type TableInfo struct {
 	TTL bool `json:"ttl,omitempty"`
 	// Parts is the highest number that a partial may have.
 	Parts uint32 `json:"parts,omitempty"`
+	// Listed is set if Directory has all namespaces (see directory).
+	Listed    bool   `json:"listed,omitempty"`
+	Directory []byte `json:"directory,omitempty"`
 }
 
 func tableInfo(spec Spec, id uint16) TableInfo {
@@ -192,6 +195,9 @@ func (s *Snapshot) Files() (*Info, error) {
 	}
 	info := s.info
 	info.Files = nil
+	if s.changes != nil {
+		info.Tables = s.changes.list(info.Tables)
+	}
 	if s.dir == "" {
 		return &info, nil
 	}
