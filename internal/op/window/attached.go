@@ -24,7 +24,7 @@ func (a *Assigner) Column(t types.Type, s Source, end int64, n int) batch.Vector
 	case Start:
 		ms = a.Start(end)
 	case Mark:
-		ms = a.Due(end)
+		ms = a.Time(end)
 	}
 	all := make([]int64, n)
 	for i := range all {

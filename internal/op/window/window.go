@@ -157,8 +157,22 @@ func (a *Assigner) Passed(wm int64) int64 {
 const maxSetBack = 3 * 3600_000
 
 // Due returns the watermark that closes the window with that end: no row of it
-// is expected any more when the watermark has reached end - 1 ms.
+// is expected any more when the watermark has reached end - 1 ms. Where clocks
+// jump over that time, it is the instant of the jump.
 func (a *Assigner) Due(end int64) int64 {
+	if a.Zone == nil {
+		return end - 1
+	}
+	last := LastInstant(end-1, a.Zone)
+	if ToLocal(last, a.Zone) == end-1 {
+		return last
+	}
+	jump, _ := time.UnixMilli(last).In(a.Zone).ZoneBounds()
+	return jump.UnixMilli()
+}
+
+// Time returns the window_time of the window with that end.
+func (a *Assigner) Time(end int64) int64 {
 	if a.Zone == nil {
 		return end - 1
 	}
@@ -172,21 +186,29 @@ func ToLocal(utc int64, zone *time.Location) int64 {
 }
 
 // LastInstant returns the instant at which the wall clock of a zone has shown
-// a time. Where clocks jump over that time, it is the instant of the jump. Of
+// a time. Where clocks jump over that time, it is as if they had not. Of
 // the two instants of an hour that happens twice it is the later one, so that
 // both hours' rows are in the window; in zones that have given up summer time
 // it is, as in Flink, the earlier one.
 func LastInstant(local int64, zone *time.Location) int64 {
-	t := time.UnixMilli(local).UTC()
-	u := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone).UnixMilli()
-	for _, probe := range []int64{u + maxSetBack, u - maxSetBack} {
-		_, off := time.UnixMilli(probe).In(zone).Zone()
-		v := local - int64(off)*1000
-		if v != u && ToLocal(v, zone) == local && (v > u) == hasSummerTime(zone) {
-			u = v
-		}
+	before, after := local-offset(local-maxOffset, zone), local-offset(local+maxOffset, zone)
+	if before == after {
+		return before
 	}
-	return u
+	early, late := min(before, after), max(before, after)
+	if ToLocal(early, zone) == local && (ToLocal(late, zone) != local || !hasSummerTime(zone)) {
+		return early
+	}
+	return late
+}
+
+// maxOffset is more than clocks are away from UTC, in ms.
+const maxOffset = 15 * 3600_000
+
+// offset returns by how many ms the clocks of a zone are ahead of UTC.
+func offset(utc int64, zone *time.Location) int64 {
+	_, off := time.UnixMilli(utc).In(zone).Zone()
+	return int64(off) * 1000
 }
 
 // hasSummerTime reports whether the zone's clocks still change.

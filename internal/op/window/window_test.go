@@ -45,6 +45,39 @@ func TestGivenUpSummerTime(t *testing.T) {
 	}
 }
 
+// TestTimesLeftOut: windows that end while clocks jump are over at the jump, but
+// have the window_time that clocks would show if they had not.
+func TestTimesLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		zone            string
+		size            int64
+		end, over, time string
+	}{
+		{"America/New_York", 600_000, "2024-03-10 02:00:00.000", "2024-03-10 06:59:59.999", "2024-03-10 06:59:59.999"},
+		{"America/New_York", 600_000, "2024-03-10 02:10:00.000", "2024-03-10 07:00:00.000", "2024-03-10 07:09:59.999"},
+		{"America/New_York", 600_000, "2024-03-10 03:00:00.000", "2024-03-10 07:00:00.000", "2024-03-10 07:59:59.999"},
+		{"America/New_York", 600_000, "2024-03-10 03:10:00.000", "2024-03-10 07:09:59.999", "2024-03-10 07:09:59.999"},
+		{"Europe/Berlin", 600_000, "2024-03-31 02:30:00.000", "2024-03-31 01:00:00.000", "2024-03-31 01:29:59.999"},
+		{"Australia/Lord_Howe", 600_000, "2024-10-06 02:20:00.000", "2024-10-05 15:30:00.000", "2024-10-05 15:49:59.999"},
+		{"Pacific/Apia", 3600_000, "2011-12-30 12:00:00.000", "2011-12-30 10:00:00.000", "2011-12-30 21:59:59.999"},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, end := Assigner{Size: c.size, Zone: zone}, at(t, c.end)
+		if over, mark := show(w.Due(end)), show(w.Time(end)); over != c.over || mark != c.time {
+			t.Errorf("%s: the window to %s is over at %s, and has the time %s; want %s and %s", c.zone, c.end, over, mark, c.over, c.time)
+		}
+		if passed := w.Passed(w.Due(end) - 1); passed >= end {
+			t.Errorf("%s: the window to %s has passed too early", c.zone, c.end)
+		}
+		if passed := w.Passed(w.Due(end)); passed < end {
+			t.Errorf("%s: the window to %s has not passed when it is over", c.zone, c.end)
+		}
+	}
+}
+
 // TestZone looks at hours and days of Berlin over both switches of 2024.
 func TestZone(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")

@@ -163,7 +163,7 @@ func (w *windowAgg) prop(p Prop, end int64, n int, t types.Type) batch.Vector {
 	case Start:
 		ms = w.Window.Start(end)
 	case Time:
-		ms = w.Window.Due(end)
+		ms = w.Window.Time(end)
 	}
 	all := make([]int64, n)
 	for i := range all {

@@ -93,7 +93,7 @@ func (t *tvf) single(b *batch.Batch, out op.Output) {
 			if t.Window.Last(slice) < first {
 				continue
 			}
-			start, end, mark = t.Window.Start(first), first, t.Window.Due(first)
+			start, end, mark = t.Window.Start(first), first, t.Window.Time(first)
 			if t.Window.Zone == nil {
 				lo, hi = slice-t.Window.Slice(), slice
 			}
@@ -124,7 +124,7 @@ func (t *tvf) inOne(b *batch.Batch, times []int64) []batch.Vector {
 	n := b.Size()
 	if t.same == nil || t.sameEnd != end || t.same[0].Len() < n {
 		all := func(ms int64) []int64 { return slices.Repeat([]int64{ms}, max(n, batch.DefaultSize)) }
-		t.sameEnd, t.same = end, t.columns(len(b.Cols), all(t.Window.Start(end)), all(end), all(t.Window.Due(end)))
+		t.sameEnd, t.same = end, t.columns(len(b.Cols), all(t.Window.Start(end)), all(end), all(t.Window.Time(end)))
 	}
 	cols := make([]batch.Vector, len(t.same))
 	for i, v := range t.same {
@@ -177,7 +177,7 @@ func (t *tvf) emit(out op.Output) {
 		for end := t.Window.First(slice); end <= t.Window.Last(slice); end += t.Window.Step() {
 			rows = append(rows, int32(p))
 			same = same && len(rows)-1 == p
-			starts, ends, marks = append(starts, t.Window.Start(end)), append(ends, end), append(marks, t.Window.Due(end))
+			starts, ends, marks = append(starts, t.Window.Start(end)), append(ends, end), append(marks, t.Window.Time(end))
 		}
 	}
 	if !same || len(rows) != b.Size() {
