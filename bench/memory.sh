@@ -21,8 +21,19 @@ keys=${2:-10000000}
 limit=${3:-256}
 backend=${4:-disk}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/millstream-memory.XXXXXX")
-group=
-trap '[ -z "$group" ] || rmdir "$group" 2>/dev/null || true; rm -rf "$dir"' EXIT
+group= pid=
+
+# clean ends the job if it still runs, and removes what this script has made.
+clean() {
+	if [ -n "$pid" ]; then
+		kill "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	fi
+	[ -z "$group" ] || rmdir "$group" || true
+	rm -rf "$dir"
+}
+trap clean EXIT
+trap 'exit 1' INT TERM
 cd "$dir"
 
 cat > job.sql <<SQL
@@ -99,6 +110,7 @@ while kill -0 "$pid" 2>/dev/null; do
 done
 status=0
 wait "$pid" || status=$?
+pid=
 if [ -n "$group" ]; then
 	oom=$(killed)
 	echo "in a control group of $((limit * 11 / 10)) MB: ${oom:-0} killed for lack of memory"
