@@ -103,7 +103,7 @@ while kill -0 "$pid" 2>/dev/null; do
 	if ((${now:-0} > peak)); then peak=$now; fi
 	if ((${private:-0} > anonymous)); then anonymous=$private; fi
 	if ((turn++ % 10 == 0)); then
-		disk=$(du -sm data 2>/dev/null | cut -f1 || echo 0)
+		disk=$(du -sm data 2>/dev/null | cut -f1) || true # files come and go
 		if ((${disk:-0} > state)); then state=$disk; fi
 	fi
 	sleep 0.2
