@@ -21,6 +21,10 @@ type barrierTrack struct {
 	stage atomic.Int32
 	// blocked is set while the task finds its output full.
 	blocked atomic.Bool
+	// giving is the number of the output of windows that the task is busy with; 0 if
+	// it is not. gave is the last number.
+	giving atomic.Int64
+	gave   int64
 	// writing is what is being made durable of the task's state; nil before.
 	writing atomic.Pointer[writing]
 }

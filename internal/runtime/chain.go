@@ -50,6 +50,11 @@ type tail interface {
 	// passed is called when the rows before a barrier have gone through stage s,
 	// and nothing behind it has: the moment of its snapshot.
 	passed(s *stage, barrier event) error
+	// giving tells that a stage begins to give out what time has let go, or has
+	// done so.
+	giving(begins bool)
+	// givenUp reports whether nobody wants the output any more.
+	givenUp() bool
 }
 
 // chain is a row of stages that run in one task: what one emits, the next
@@ -138,7 +143,7 @@ func (s *stage) EmitSide(tag string, b *batch.Batch) {
 
 // Full implements op.Output.
 func (s *stage) Full() bool {
-	if s.chain.tail.full() {
+	if s.chain.tail.full() || s.chain.tail.givenUp() {
 		s.saidFull = true
 		return true
 	}
@@ -175,6 +180,10 @@ func (s *stage) handle(ev event) {
 	}
 	c.cur.Store(s)
 	s.saidFull = false
+	gives := s.resumer != nil && ev.kind != evRows
+	if gives {
+		c.tail.giving(true)
+	}
 	if err := s.call(&ev); err != nil {
 		c.fail(s, err)
 		return
@@ -183,6 +192,9 @@ func (s *stage) handle(ev event) {
 		s.half, s.after = true, ev
 		c.pending++
 		return
+	}
+	if gives {
+		c.tail.giving(false)
 	}
 	s.pass(ev)
 }
@@ -300,6 +312,7 @@ func (c *chain) resume() {
 	}
 	s.half = false
 	c.pending--
+	c.tail.giving(false)
 	s.pass(s.after)
 	s.after = event{}
 	for len(s.waiting) > 0 && !s.half && c.err == nil {

@@ -20,6 +20,7 @@ type control struct {
 	// the job was told so.
 	finished, drained atomic.Bool
 	saving            savepoints
+	stopping          stopWatch
 
 	mu      sync.Mutex
 	notices []notice
@@ -139,6 +140,10 @@ func (j *Job) Stop() { j.control.tell(notice{kind: noticeStop}) }
 func (c *control) step() (progress bool) {
 	now := c.job.cfg.Clock.Now()
 	n, ok := c.next()
+	if !ok && c.stopping.at > 0 && now >= c.stopping.at {
+		c.watch(now)
+		return true
+	}
 	if !ok {
 		if at, timed := c.coord.Due(); !timed || now < at {
 			return false
@@ -159,6 +164,9 @@ func (c *control) step() (progress bool) {
 	case noticeStop:
 		if !c.drained.Load() {
 			c.close(now)
+			if c.stopping.at == 0 {
+				c.watch(now)
+			}
 		}
 	case noticeSourceEnded:
 		if c.readers--; c.readers == 0 {
@@ -181,10 +189,14 @@ func (c *control) close(now int64) {
 
 // due is when step has something to do even if nothing happens.
 func (c *control) due() int64 {
+	due := int64(never)
 	if at, ok := c.coord.Due(); ok {
-		return at
+		due = at
 	}
-	return never
+	if c.stopping.at > 0 {
+		due = min(due, c.stopping.at)
+	}
+	return due
 }
 
 // do carries out actions in order.

@@ -42,6 +42,8 @@ type Job struct {
 	control control
 
 	failure atomic.Pointer[Error]
+	// givenUp is set when the job stops as it is, without a last checkpoint.
+	givenUp atomic.Bool
 	// running is the number of tasks that are not done; over is closed when it
 	// is 0.
 	running atomic.Int32

@@ -170,7 +170,7 @@ func (r *Runner) attempt(ctx context.Context) (started bool, err error) {
 	if err := j.Run(ctx); err != nil {
 		return true, err
 	}
-	if r.data != nil && j.Finished() {
+	if r.data != nil && j.Over() && j.Finished() {
 		return true, r.data.finish()
 	}
 	return true, nil
