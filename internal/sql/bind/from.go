@@ -119,7 +119,8 @@ func (b *Binder) unknownTable(name *ast.Name, path catalog.Path) {
 	b.unknown(name.Pos(), path.Name, candidates, "unknown table %s", path.Name)
 }
 
-// hintNames are the hints that Flink knows. All but OPTIONS speak of joins and state, and change no answer.
+// hintNames are the hints that Flink knows. All but OPTIONS speak of joins and state; where there is no such state, they change
+// no answer.
 var hintNames = []string{"OPTIONS", "BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE", "NEST_LOOP", "LOOKUP", "STATE_TTL", "MULTI_JOIN"}
 
 // knownHints reports hints that do not exist.
@@ -129,6 +130,15 @@ func (b *Binder) knownHints(hints []ast.Hint) {
 			b.unknown(h.Pos(), name, hintNames, "unknown hint %s", h.Name.Name)
 		} else if name == "STATE_TTL" && len(h.Args) > 0 {
 			b.errorf(h.Pos(), "STATE_TTL needs key-value pairs: /*+ STATE_TTL('table' = '1 d') */")
+		}
+	}
+}
+
+// refuseStateTTL reports a hint that would make an operator forget, which changes its answers.
+func (b *Binder) refuseStateTTL(hints []ast.Hint) {
+	for _, h := range hints {
+		if upper(h.Name.Name) == "STATE_TTL" {
+			b.unsupported(h.Pos(), "the hint STATE_TTL of SELECT DISTINCT")
 		}
 	}
 }

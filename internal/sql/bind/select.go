@@ -62,6 +62,7 @@ func (b *Binder) selectQuery(q *ast.Select) *relation {
 	}
 	n = project(n, items)
 	if q.Distinct {
+		b.refuseStateTTL(q.Hints)
 		if n = b.distinct(n, q.Pos()); n == nil {
 			return nil
 		}
