@@ -116,6 +116,9 @@ type placed struct {
 	from, to int
 	// set is the distinct set that the aggregate takes its rows from, or nil.
 	set *distinctSet
+	// refolds is set in a sliding window for one with a set that is computed anew
+	// for each window.
+	refolds bool
 }
 
 // overlapping reports whether a row may lie in several windows.
