@@ -10,6 +10,7 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -122,7 +123,9 @@ type Timing struct {
 	// EachRow sends one behind each row that raises it.
 	EachRow bool
 	// Period is the least time between two of a reader, by the clock; 0: none.
+	// One that closes a window, as Ends knows them, does not wait for it.
 	Period int64
+	Ends   *window.Ends
 	// IdleTimeout makes a split idle that is silent for so long; 0: never.
 	IdleTimeout int64
 	// FlushAfterIdle closes all open windows once all that can be read is silent

@@ -140,11 +140,11 @@ func (r *reader) send(b *batch.Batch) {
 }
 
 // advance sends the watermark that a split may send, unless it is not yet time
-// for one.
+// for one and no window waits for it.
 func (r *reader) advance(s *split) {
 	if period := r.node.Source.Period; period > 0 && !s.idle && s.ready > s.wm {
 		now := r.task.clock()
-		if now < r.emitAt {
+		if now < r.emitAt && !r.node.Source.Ends.Between(s.wm, s.ready) {
 			return
 		}
 		r.emitAt = now + period

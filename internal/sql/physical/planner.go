@@ -14,6 +14,7 @@ import (
 	"github.com/millstream-io/millstream/internal/op/limit"
 	"github.com/millstream-io/millstream/internal/op/notnull"
 	"github.com/millstream-io/millstream/internal/op/union"
+	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/sql/bind"
 	"github.com/millstream-io/millstream/internal/sql/catalog"
 	"github.com/millstream-io/millstream/internal/sql/config"
@@ -32,7 +33,7 @@ type Options struct {
 
 // Make plans sinks, which may share sources. The error is a diag.List, or a *bind.Unsupported.
 func Make(sinks []*plan.Sink, o Options) (*Plan, error) {
-	p := &planner{Options: o, env: o.Host.Env, ids: map[string]int{}, changes: map[*plan.Sink]*plan.Changes{}, out: &Plan{}, tapped: map[string][]*Node{}}
+	p := &planner{Options: o, env: o.Host.Env, ids: map[string]int{}, changes: map[*plan.Sink]*plan.Changes{}, out: &Plan{}, tapped: map[string][]*Node{}, ends: &window.Ends{}}
 	alone := findAlone(sinks)
 	p.gatherScans(sinks, alone)
 	for _, s := range sinks {
@@ -63,6 +64,8 @@ type planner struct {
 	// late are the nodes of LATE, tapped those with late rows, by the tag of the tap.
 	late   []*Node
 	tapped map[string][]*Node
+	// ends are the ends of all windows.
+	ends *window.Ends
 
 	errs, missing diag.List
 }

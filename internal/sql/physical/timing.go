@@ -67,6 +67,7 @@ func (p *planner) timing(g *scanGroup, conn *connect.Table) graph.Timing {
 		t.FlushAfterIdle = o.Duration(connect.FlushAfterIdle).Milliseconds()
 	}
 	if c.Has(config.WatermarkInterval) && !t.EachRow {
+		t.Ends = p.ends
 		t.Period = c.Duration(config.WatermarkInterval).Milliseconds()
 	}
 	if o.Has(connect.AlignGroup) != o.Has(connect.AlignMaxDrift) {

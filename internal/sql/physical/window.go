@@ -23,6 +23,9 @@ func (p *planner) assigner(w *plan.Window) window.Assigner {
 	if w.TimeType.Kind == types.TimestampLTZ && p.env.Zone != nil && p.env.Zone != time.UTC {
 		t.Zone = p.env.Zone
 	}
+	if w.TimeType.Attr != types.Proctime {
+		p.ends.Add(t)
+	}
 	return t
 }
 
