@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -8,16 +9,25 @@ import (
 	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/sql/ast"
+	"github.com/millstream-io/millstream/internal/sql/connect"
 )
 
 // ownConnectors are those that Flink does not have.
-var ownConnectors = []string{"checksum", "nexmark", "script"}
+var ownConnectors = []string{"checksum", "nexmark", "script", "state"}
+
+// ownTableFuncs are table functions that Flink does not have, and what they are.
+var ownTableFuncs = map[string]string{
+	"LATE":  "the late rows of a table or view",
+	"STATE": "the state of an operator of a job",
+}
 
 // flinkDifferences lists what of a script Flink does not have or takes in
-// another way: own options, own connectors, standard input and output.
+// another way: own options, own connectors, own table functions and forms of
+// statements, standard input and output.
 func flinkDifferences(stmts []ast.Statement) diag.List {
 	var out diag.List
 	for _, stmt := range stmts {
+		ownParts(&out, reflect.ValueOf(stmt))
 		switch st := stmt.(type) {
 		case *ast.Set:
 			if st.Key != nil {
@@ -30,6 +40,55 @@ func flinkDifferences(stmts []ast.Statement) diag.List {
 	return out
 }
 
+// ownParts looks at all parts of a syntax tree.
+func ownParts(out *diag.List, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if v.Kind() == reflect.Pointer {
+			ownPart(out, v.Interface())
+		}
+		ownParts(out, v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			ownParts(out, v.Index(i))
+		}
+	case reflect.Struct:
+		if h, ok := v.Interface().(ast.Hint); ok {
+			ownHint(out, &h)
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				ownParts(out, v.Field(i))
+			}
+		}
+	}
+}
+
+// ownPart looks at one node of a syntax tree.
+func ownPart(out *diag.List, node any) {
+	switch n := node.(type) {
+	case *ast.TableFunc:
+		name := strings.ToUpper(n.Call.FuncName())
+		if what, own := ownTableFuncs[name]; own {
+			out.Errorf(n.Call.Pos(), "Flink has no table function %s, %s", name, what)
+		}
+	case *ast.Explain:
+		if slices.Contains(n.Details, "STATE") {
+			out.Errorf(n.Pos(), "Flink has no EXPLAIN STATE")
+		}
+	}
+}
+
+// ownHint looks at options that stand with a table in a query.
+func ownHint(out *diag.List, h *ast.Hint) {
+	for i := range h.Options {
+		ownOption(out, h.Options[i].Key, connect.TableOptions())
+	}
+}
+
 func ownOption(out *diag.List, key *ast.StringLit, options []format.Option) {
 	for _, o := range options {
 		if o.Own && (o.Name == key.Value || o.Pattern && strings.HasPrefix(key.Value, o.Name)) {
@@ -40,7 +99,7 @@ func ownOption(out *diag.List, key *ast.StringLit, options []format.Option) {
 }
 
 func ownTable(out *diag.List, t *ast.CreateTable) {
-	var options []format.Option
+	options := connect.TableOptions()
 	for _, o := range t.Options {
 		switch o.Key.Value {
 		case "connector":

@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	_ "github.com/millstream-io/millstream/connector/checksum"
+	_ "github.com/millstream-io/millstream/connector/filesystem"
 	_ "github.com/millstream-io/millstream/connector/nexmark"
+	_ "github.com/millstream-io/millstream/format/csv"
+	"github.com/millstream-io/millstream/internal/sql/parse"
 	"github.com/millstream-io/millstream/internal/sql/session"
 )
 
@@ -129,5 +134,38 @@ SELECT * FROM e;
 	}
 	if n := strings.Count(got, "\n") + 1; n != 2 {
 		t.Errorf("%d differences: %s", n, got)
+	}
+}
+
+// TestFlinkHasNot: what of a query Flink has not is found wherever it stands.
+func TestFlinkHasNot(t *testing.T) {
+	stmts, errs := parse.Script(`CREATE TABLE e (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+  'connector' = 'filesystem', 'path' = 'in', 'format' = 'csv', 'csv.header' = 'true',
+  'late-rows' = 'emit', 'allowed-lateness' = '1 s', 'source.monitor-interval' = '1 s');
+CREATE VIEW v AS SELECT k FROM LATE(e) WHERE k IN (SELECT k FROM e /*+ OPTIONS('late-rows' = 'drop', 'path' = 'x') */);
+EXPLAIN STATE SELECT DISTINCT k FROM e;
+EXECUTE STATEMENT SET BEGIN
+  INSERT INTO o SELECT k FROM (SELECT * FROM STATE('job', 'op')) UNION ALL SELECT k FROM v;
+END;
+SELECT k FROM TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' SECOND);
+`)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var got []string
+	for _, d := range flinkDifferences(stmts) {
+		got = append(got, fmt.Sprintf("%d:%d: %s", d.Pos.Line, d.Pos.Col, strings.SplitN(d.Msg, ":", 2)[0]))
+	}
+	want := []string{
+		`2:64: option "csv.header" does not exist in Flink`,
+		`3:3: option "late-rows" does not exist in Flink`,
+		`3:25: option "allowed-lateness" does not exist in Flink`,
+		"4:32: Flink has no table function LATE, the late rows of a table or view",
+		`4:80: option "late-rows" does not exist in Flink`,
+		"5:1: Flink has no EXPLAIN STATE",
+		"7:46: Flink has no table function STATE, the state of an operator of a job",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

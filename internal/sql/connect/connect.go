@@ -103,6 +103,9 @@ var common = []format.Option{
 	{Name: FlushAfterIdle, Kind: format.Duration, Own: true, Doc: "closes open windows once there was nothing to read for so long; 0 is never"},
 }
 
+// TableOptions returns the options that any table may have.
+func TableOptions() []format.Option { return slices.Clone(common) }
+
 // Table is a table with its connector and its checked options.
 type Table struct {
 	Def     *connector.Def
