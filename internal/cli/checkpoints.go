@@ -210,6 +210,14 @@ func (p *place) deleteHere(id int64) error {
 	if err != nil {
 		return err
 	}
+	// In a store without locks, opening would take the job from the one that has it.
+	owner, err := at.Owner()
+	if err != nil {
+		return err
+	}
+	if owner != "" {
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("the job is run by %s, or was until that was killed; delete the checkpoint from where the job runs, or start the job here and stop it first", owner)}
+	}
 	data, err := at.OpenData(p.name)
 	if err != nil {
 		return err

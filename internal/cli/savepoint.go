@@ -12,7 +12,6 @@ import (
 
 	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
-	"github.com/millstream-io/millstream/internal/control"
 )
 
 // dataFlag adds --data for commands that look at a job from outside.
@@ -57,12 +56,14 @@ func (p *process) savepoint(name, to string, s *settings) error {
 		return err
 	}
 	id, err := c.Savepoint(ctx)
-	if err == nil && to == "" && at.storage.Savepoints != "" {
-		to = fmt.Sprintf("%s/savepoint-%s-%d", strings.TrimRight(at.storage.Savepoints, "/"), jobDir(name), id)
+	if usual := at.usual(id); err == nil && to == "" && usual != "" {
+		to = usual
 		free, err = blob.Open(to, at.storage.Options())
 	}
 	if err == nil && to != "" {
-		err = at.export(ctx, c, id, free)
+		if err = at.export(id, free); err == nil {
+			err = c.Retain(ctx, id)
+		}
 	}
 	if err = errors.Join(err, c.Close()); err != nil {
 		return at.remoteError(err)
@@ -77,9 +78,18 @@ func (p *process) savepoint(name, to string, s *settings) error {
 // manifest is where a checkpoint is; a path is relative to where the user is.
 func (p *place) manifest(id int64) string { return checkpoint.ManifestAt(p.checkpoints, id) }
 
-// export copies a savepoint out of a job that runs. Then it has not to be kept
-// there any longer.
-func (p *place) export(ctx context.Context, c *control.Client, id int64, to blob.Store) error {
+// usual is where a savepoint is copied to if nothing else is said; empty if it
+// stays where it is.
+func (p *place) usual(id int64) string {
+	if p.storage.Savepoints == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s/savepoint-%s-%d", strings.TrimRight(p.storage.Savepoints, "/"), jobDir(p.name), id)
+}
+
+// export copies a savepoint out of a job. Then it has not to be kept there any
+// longer.
+func (p *place) export(id int64, to blob.Store) error {
 	src, err := checkpoint.Find(p.checkpoints, id)
 	if err != nil {
 		return err
@@ -87,7 +97,7 @@ func (p *place) export(ctx context.Context, c *control.Client, id int64, to blob
 	if err := src.Export(to); err != nil {
 		return fmt.Errorf("savepoint %d was taken, but not copied; it is %s: %w", id, p.manifest(id), err)
 	}
-	return c.Retain(ctx, id)
+	return nil
 }
 
 // source finds what --from names: a checkpoint of the job by its number, or a

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/millstream-io/millstream/internal/blob"
 )
 
 func newStop(p *process) *cobra.Command {
@@ -20,7 +22,8 @@ func newStop(p *process) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return p.stop(args[0], savepoint, drain, &s) },
 	}
 	s.dataFlag(c)
-	c.Flags().BoolVar(&savepoint, "savepoint", false, "keep the last checkpoint until it is deleted")
+	s.defineFlag(c)
+	c.Flags().BoolVar(&savepoint, "savepoint", false, "keep the last checkpoint until it is deleted, and copy it to execution.checkpointing.savepoint-dir if that is set")
 	c.Flags().BoolVar(&drain, "drain", false, "close all windows, as at the end of the input")
 	return c
 }
@@ -45,8 +48,27 @@ func (p *process) stop(name string, savepoint, drain bool, s *settings) error {
 		how = "was drained"
 	}
 	if savepoint {
-		how += fmt.Sprintf(" with savepoint %d: %s", id, at.manifest(id))
+		where, err := at.exportStopped(id)
+		if err != nil {
+			return at.remoteError(err)
+		}
+		how += fmt.Sprintf(" with savepoint %d: %s", id, where)
 	}
 	_, err = fmt.Fprintf(p.stdout, "job %s %s\n", name, how)
 	return err
+}
+
+// exportStopped copies the savepoint with which a job was stopped to where
+// savepoints usually go, and returns where it is then. The one beside the job's
+// checkpoints stays too: the job goes on from it.
+func (p *place) exportStopped(id int64) (where string, err error) {
+	where = p.usual(id)
+	if where == "" {
+		return p.manifest(id), nil
+	}
+	to, err := blob.Open(where, p.storage.Options())
+	if err != nil {
+		return "", err
+	}
+	return where, p.export(id, to)
 }

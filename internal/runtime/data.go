@@ -140,7 +140,7 @@ func (d *Data) open(job string) (err error) {
 	d.end = cancel
 	d.fs = blob.NewLazy(ctx, d.fs)
 	host, _ := os.Hostname()
-	d.owner = fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, randomID())
+	d.owner = fmt.Sprintf(ownerForm+")", os.Getpid(), host, randomID())
 	d.log, _, err = blob.OpenLog(ctx, d.root.Sub(logName))
 	return err
 }
@@ -376,12 +376,11 @@ func (d *Data) setAside() error {
 // Reload reads the checkpoints again, as a new process would: after a job on
 // this place has failed or was given up, and was closed.
 func (d *Data) Reload() (err error) {
-	store := d.root.Sub(d.checkpointDir())
 	if d.log == nil {
 		if err := d.takeOut(); err != nil {
 			return err
 		}
-		if d.dir, err = checkpoint.Open(store); err != nil {
+		if d.dir, err = checkpoint.Open(d.root.Sub(d.checkpointDir())); err != nil {
 			return err
 		}
 		return d.checkIdentity()
@@ -389,7 +388,7 @@ func (d *Data) Reload() (err error) {
 	if err := d.readMeta(); err != nil {
 		return err
 	}
-	d.dir, err = checkpoint.OpenShared(store, checkpoint.Shared{
+	d.dir, err = checkpoint.OpenShared(d.root.Sub(d.checkpointDir()), checkpoint.Shared{
 		Committed: d.meta.Committed,
 		Commit:    d.commit,
 		Owned:     d.readMeta,
@@ -542,12 +541,57 @@ func (d *Data) tidy() error {
 
 // Close gives the place back.
 func (d *Data) Close() error {
+	if d.begun {
+		// Who does not hear of it takes the job for one that may be running.
+		_ = d.letGo()
+	}
 	d.end()
 	var errs []error
 	for _, l := range d.locks {
 		errs = append(errs, l.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// letGo notes in the log that no process has the job.
+func (d *Data) letGo() error {
+	if err := d.readMeta(); err != nil {
+		return err // another one has it
+	}
+	d.owner = ""
+	return d.writeMeta()
+}
+
+// ownerForm is how a process names itself.
+const ownerForm = "process %d on %s (%s"
+
+// Owner names the process that runs the job from a store that others may write,
+// or may still run it, since it has not said that it has ended; empty if none
+// does, and where a lock tells.
+func (p Place) Owner() (string, error) {
+	if p.Store == nil || hasFiles(p.Store) {
+		return "", nil
+	}
+	d := &Data{fs: p.FS, path: p.Path, root: p.Store}
+	var err error
+	if d.log, _, err = blob.OpenLog(context.Background(), d.root.Sub(logName)); err == nil {
+		err = d.readMeta()
+	}
+	if err != nil || d.meta.Owner == "" {
+		return "", err
+	}
+	var pid int
+	var at, id string
+	if n, _ := fmt.Sscanf(d.meta.Owner, ownerForm, &pid, &at, &id); n < 2 {
+		return d.meta.Owner, nil
+	}
+	if host, _ := os.Hostname(); host != at {
+		return d.meta.Owner, nil
+	}
+	if process, err := os.FindProcess(pid); err == nil && errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+		return "", nil // it was killed
+	}
+	return d.meta.Owner, nil
 }
 
 // Checkpoints is the store with the checkpoints that the job goes on from, for

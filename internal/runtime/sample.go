@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/millstream-io/millstream/batch"
@@ -43,7 +44,16 @@ const (
 // and takes checkpoints on the way. Nothing is written, and nothing is taken away
 // from the sources; those that do not allow that are refused. Windows stay open at
 // the end of the input.
-func SampleState(g *graph.Graph, cfg Config, rows int64) (_ *StateSample, err error) {
+func SampleState(g *graph.Graph, cfg Config, rows int64) (*StateSample, error) {
+	s, err := sampleState(g, cfg, rows/2, rows)
+	if err != nil || s.Between > 0 {
+		return s, err
+	}
+	// There are fewer rows than that: the middle is elsewhere.
+	return sampleState(g, cfg, (slices.Max(append(s.Rows, 0))+1)/2, rows)
+}
+
+func sampleState(g *graph.Graph, cfg Config, first, rows int64) (_ *StateSample, err error) {
 	copied, sources, err := sampleGraph(g)
 	if err != nil {
 		return nil, err
@@ -63,7 +73,7 @@ func SampleState(g *graph.Graph, cfg Config, rows int64) (_ *StateSample, err er
 	defer func() { err = errors.Join(err, j.Close()) }()
 	s := &sampler{job: j, now: now, sources: sources, until: time.Now().Add(samplePatience)}
 	out := &StateSample{}
-	if out.Half, err = s.read(rows / 2); err != nil {
+	if out.Half, err = s.read(first); err != nil {
 		return nil, err
 	}
 	half := s.rows()

@@ -208,3 +208,28 @@ func TestCheckpointsCommand(t *testing.T) {
 	p.refused(3, []string{"has format 9"}, "checkpoints", "job")
 	p.refused(3, []string{"has format 9"}, "run", "--data", "other", "job.sql", "--from", last[2])
 }
+
+// TestStopCopiesItsSavepoint: where savepoints have a directory, that of stop goes
+// there as well, and another job begins from it.
+func TestStopCopiesItsSavepoint(t *testing.T) {
+	p := newPlace(t)
+	p.write("job.sql", "SET 'state.savepoints.dir' = 'saved';\n"+sums)
+	p.write("in/0.csv", events(0, 7)+events(1, 5))
+	pr := p.startSums()
+	p.passed(pr, 0)
+	o := p.good("stop", "job", "--savepoint")
+	m := regexp.MustCompile(`^job job was stopped with savepoint \d+: (saved/savepoint-job-\d+)\n$`).FindStringSubmatch(o.stdout)
+	if m == nil {
+		t.Fatalf("%s", o)
+	}
+	pr.wait()
+	p.good("checkpoints", "file://"+p.path(m[1]), "--verify")
+	if o := p.good("checkpoints", "job"); !strings.Contains(o.stdout, "savepoint") {
+		t.Errorf("%s", o)
+	}
+	pr = p.startSums("--from", m[1], "--fresh")
+	p.good("stop", "job")
+	if o := pr.wait(); o.code != 0 {
+		t.Errorf("%s", o)
+	}
+}

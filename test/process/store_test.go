@@ -52,6 +52,7 @@ func TestObjectStore(t *testing.T) {
 	if o := second.wait(); o.code != 3 || !strings.Contains(o.stderr, "was taken over by process") {
 		t.Errorf("the second process: %s", o)
 	}
+	p.refused(3, []string{"job job: the job is run by process ", "delete the checkpoint from where the job runs"}, "checkpoints", "job", "--delete", "1")
 	p.write("in/2.csv", events(3, 2)+events(4, 1))
 	third.until("minute 3", func() bool {
 		p.run("savepoint", "job", "--data", "other") // finishes the open files
@@ -64,6 +65,9 @@ func TestObjectStore(t *testing.T) {
 	p.good("stop", "job", "--data", "other", "--drain")
 	if o := third.wait(); o.code != 0 {
 		t.Errorf("%s", o)
+	}
+	if o := p.run("checkpoints", "job", "--delete", "1"); strings.Contains(o.stderr, "the job is run by") {
+		t.Errorf("nobody runs the job: %s", o)
 	}
 	want := slices.Concat(minutes(7, 0), minutes(5, 1), minutes(3, 2), minutes(2, 3), minutes(1, 4))
 	slices.Sort(want)
