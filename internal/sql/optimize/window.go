@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"slices"
+
 	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/sql/plan"
 	"github.com/millstream-io/millstream/types"
@@ -17,6 +19,9 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 	from, ok := plan.WindowOf(a)
 	if !ok {
 		return n
+	}
+	if below, cond := windowConditions(a, from); cond != nil {
+		return &plan.Filter{Input: o.windowAggregate(below), Cond: cond}
 	}
 	if tvf, is := from.Node.(*plan.WindowTVF); is && (tvf.Window.Kind != plan.Session || bySession(a, tvf)) {
 		if out, place := groupByWindow(a, from, false); o.absorb(out, a.Input, tvf) {
@@ -35,6 +40,46 @@ func (o *optimizer) windowAggregate(n plan.Node) plan.Node {
 		liftTaps(out, tvf)
 	}
 	return restoreOrder(out, a, place)
+}
+
+// windowConditions returns an aggregation by windows that overlap without those conditions below it that are on its windows alone,
+// and these as a condition on its result; nil if there are none. Windows that are left out then cost more, but the others are made
+// of slices.
+func windowConditions(a *plan.Aggregate, from plan.Windowed) (*plan.Aggregate, expr.Expr) {
+	tvf, is := from.Node.(*plan.WindowTVF)
+	p, isProject := a.Input.(*plan.Project)
+	in := a.Input
+	if isProject {
+		in = p.Input
+	}
+	f, isFilter := in.(*plan.Filter)
+	if !is || !isFilter || f.Input != plan.Node(tvf) || tvf.Window.Kind != plan.Hop && tvf.Window.Kind != plan.Cumulate {
+		return nil, nil
+	}
+	keys := map[plan.WindowProp]int{}
+	for i, k := range a.Keys {
+		if w, prop, ok := plan.WindowColumn(a.Input, k); ok && w == from {
+			keys[prop] = i
+		}
+	}
+	width := len(tvf.Input.Schema().Fields)
+	var above, below []expr.Expr
+	for _, c := range plan.Conjuncts(f.Cond) {
+		cols := expr.Columns(c)
+		if expr.Volatile(c) || len(cols) == 0 || slices.ContainsFunc(cols, func(col int) bool { _, ok := keys[plan.WindowProp(col-width)]; return col < width || !ok }) {
+			below = append(below, c)
+			continue
+		}
+		above = append(above, expr.Remap(c, func(col int) int { return keys[plan.WindowProp(col-width)] }))
+	}
+	if above == nil {
+		return nil, nil
+	}
+	out := *a
+	if out.Input = filtered(tvf, below); isProject {
+		out.Input = &plan.Project{Input: out.Input, Exprs: p.Exprs, Out: p.Out}
+	}
+	return &out, plan.Conjunction(above)
 }
 
 // groupByWindow makes a window aggregation of an aggregation, without its input. place[i] is where key i of the aggregation
