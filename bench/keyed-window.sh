@@ -12,8 +12,8 @@
 # runs such a window (queries/keyed.sql, 4 events a key) on Millstream and on Flink
 # in turn, and prints both as bench compare does. SHARED is the folder of the
 # workload. Flink has its state in RocksDB, with half of the memory managed and
-# half as heap (256 MB at least); what the JVM needs besides these is on top. Both
-# take a checkpoint every 10 seconds. Millstream's files are in the temporary
+# half as heap (256 MB at least; HEAP=1g in the environment gives it more); what
+# the JVM needs besides these is on top. Both take a checkpoint every 10 seconds. Millstream's files are in the temporary
 # directory, Flink's in the workload's cache folder (~/.cache/millstream).
 set -eu
 keys=10000000 rows= skew=1 memory=512 program=bin/millstream flink=
@@ -34,7 +34,7 @@ if [ -n "$flink" ]; then
 	program=$(realpath "$program")
 	cd "$here/.."
 	heap=$((memory / 2 > 256 ? memory / 2 : 256))
-	HEAP=${heap}m exec go run ./bench compare --shared "$flink" --millstream "$program" --events $((4 * keys)) \
+	HEAP=${HEAP:-${heap}m} exec go run ./bench compare --shared "$flink" --millstream "$program" --events $((4 * keys)) \
 		--repeat 1 --check-events 1000000 --warmup-events 1000000 \
 		--set "memory.limit=${memory}mb;execution.checkpointing.interval=10 s" \
 		--flink "--state rocksdb --managed $((memory / 2))m --checkpoint 10s" "$@" keyed
