@@ -13,8 +13,9 @@
 # in turn, and prints both as bench compare does. SHARED is the folder of the
 # workload. Flink has its state in RocksDB, with half of the memory managed and
 # half as heap (256 MB at least; HEAP=1g in the environment gives it more); what
-# the JVM needs besides these is on top. Both take a checkpoint every 10 seconds. Millstream's files are in the temporary
-# directory, Flink's in the workload's cache folder (~/.cache/millstream).
+# the JVM needs besides these is on top. Both take a checkpoint every 10 seconds.
+# Millstream's files are in the temporary directory, Flink's in the workload's
+# cache folder (~/.cache/millstream).
 set -eu
 keys=10000000 rows= skew=1 memory=512 program=bin/millstream flink=
 here=$(dirname "$0")
