@@ -71,9 +71,6 @@ func (s *Session) Option(key string) string { return s.settings.Text(key) }
 // HasOption reports whether an option was set.
 func (s *Session) HasOption(key string) bool { return s.settings.Has(key) }
 
-// Duration returns the value of an option that is a duration; 0 if it has none.
-func (s *Session) Duration(key string) time.Duration { return s.settings.Duration(key) }
-
 // Table returns the table of that name in the current database, or nil.
 func (s *Session) Table(name string) *catalog.Table {
 	t, _ := s.catalog.Lookup(s.catalog.Resolve([]string{name})).(*catalog.Table)
