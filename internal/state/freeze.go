@@ -1,6 +1,7 @@
 package state
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -13,7 +14,7 @@ import (
 
 const (
 	// minCopy and maxCopy bound the number of rows that are copied at a time.
-	minCopy, maxCopy = 1 << 11, 1 << 13
+	minCopy, maxCopy = 1 << 10, 1 << 11
 	// copySteps is the number of times in which a copy should be done.
 	copySteps = 1 << 8
 )
@@ -186,6 +187,7 @@ func (c *changes) writeAll() error {
 		if err := part.write(c.db.disk.lsm); err != nil {
 			return err
 		}
+		runtime.Gosched() // to a task that waits for a processor
 		c.mu.Lock()
 		for _, rows := range part.rows {
 			c.bytes -= rows.bytes()

@@ -15,7 +15,7 @@ import (
 // then whose files are made beside. It reports how long events take: the median
 // without and the highest with a snapshot under way.
 func BenchmarkStall(b *testing.B) {
-	for _, rows := range []int{100_000, 1_000_000, 10_000_000} {
+	for _, rows := range []int{100_000, 1_000_000, 10_000_000, 25_000_000} {
 		b.Run(fmt.Sprint(rows), func(b *testing.B) { stall(b, rows) })
 	}
 }

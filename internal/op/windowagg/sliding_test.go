@@ -213,16 +213,20 @@ func rowBatch(s *types.Schema, rows []row) *batch.Batch {
 // of 1, 10, 100 and 1,000 slides.
 func BenchmarkHop(b *testing.B) {
 	in := types.NewSchema(types.Field{Name: "k", Type: big}, types.Field{Name: "v", Type: big}, types.Field{Name: "ts", Type: ts})
-	for _, agg := range []string{"COUNT", "SUM", "AVG", "MAX"} {
-		for _, n := range []int64{1, 10, 100, 1000} {
-			b.Run(fmt.Sprintf("%s/%d", agg, n), func(b *testing.B) {
-				f := bound(b, agg, big)
-				out := types.NewSchema(in.Fields[0], types.Field{Name: "a", Type: f.Result}, types.Field{Name: "window_end", Type: ts})
-				optest.Bench(b, in, New(Config{
-					In: in, Out: out, Keys: []int{0}, Time: 2, Window: window.Assigner{Kind: window.Hop, Size: n * 10_000, Slide: 10_000},
-					Props: []Prop{End}, Aggs: []Agg{{Filter: -1, Bound: f, Args: []int{1}}},
-				}))
-			})
+	bench := func(b *testing.B, agg string, each, n int64) {
+		f := bound(b, agg, big)
+		slide := each * 1000 // there is a row each ms, and 1000 keys
+		out := types.NewSchema(in.Fields[0], types.Field{Name: "a", Type: f.Result}, types.Field{Name: "window_end", Type: ts})
+		optest.Bench(b, in, New(Config{
+			In: in, Out: out, Keys: []int{0}, Time: 2, Window: window.Assigner{Kind: window.Hop, Size: n * slide, Slide: slide},
+			Props: []Prop{End}, Aggs: []Agg{{Filter: -1, Bound: f, Args: []int{1}}},
+		}))
+	}
+	for _, each := range []int64{10, 100} {
+		for _, agg := range []string{"COUNT", "SUM", "AVG", "MAX"} {
+			for _, n := range []int64{1, 10, 100, 1000} {
+				b.Run(fmt.Sprintf("%s/%d_rows/%d", agg, each, n), func(b *testing.B) { bench(b, agg, each, n) })
+			}
 		}
 	}
 }

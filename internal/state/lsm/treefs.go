@@ -1,7 +1,9 @@
 package lsm
 
 import (
+	"runtime"
 	"strings"
+	"time"
 
 	pebblevfs "github.com/cockroachdb/pebble/v2/vfs"
 
@@ -27,6 +29,9 @@ type treeFS struct {
 func (t treeFS) Create(name string, category pebblevfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := t.FS.Create(name, category)
 	base := t.PathBase(name)
+	if err == nil && strings.HasSuffix(base, ".sst") {
+		return &tableFile{File: f, began: time.Now()}, nil
+	}
 	if !strings.HasPrefix(base, "MANIFEST-") && !strings.HasPrefix(base, "marker.manifest.") {
 		return f, err
 	}
@@ -37,6 +42,27 @@ func (t treeFS) Create(name string, category pebblevfs.DiskWriteCategory) (vfs.F
 		}
 	}
 	return listFile{f, t.failure}, nil
+}
+
+// slice is how long a flush or a compaction goes on before it lets others have
+// the processor. Where there are more goroutines than processors, each may
+// otherwise have one for 10 ms at a time, and a task that has rows to handle waits
+// as long for each of them.
+const slice = 500 * time.Microsecond
+
+// tableFile is a table that is being written.
+type tableFile struct {
+	vfs.File
+	began time.Time
+}
+
+// Write implements vfs.File.
+func (f *tableFile) Write(p []byte) (int, error) {
+	if now := time.Now(); now.Sub(f.began) > slice {
+		runtime.Gosched()
+		f.began = time.Now()
+	}
+	return f.File.Write(p)
 }
 
 // OpenDir implements vfs.FS.
