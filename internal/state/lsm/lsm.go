@@ -32,6 +32,9 @@ const (
 	// number of runs from which on they are merged. It costs some comparisons for
 	// each entry that is read, and saves writing all of them several times.
 	orderedBlockSize = 32 << 10
+	// baseFileSize is the size of the files of the first level below the runs of
+	// flushes; those of each further one are twice as large.
+	baseFileSize = 16 << 20
 	orderedRuns      = 16
 )
 
@@ -193,6 +196,9 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 			},
 		},
 	}
+	// Fewer and larger files than usual: each costs some time when a job starts, and
+	// at each checkpoint. Those of flushes stay small.
+	o.TargetFileSizes[0], o.TargetFileSizes[1] = 2<<20, baseFileSize
 	o.Experimental.FileCacheShards = 1
 	o.Experimental.CompactionScheduler = compactions
 	// Pebble compacts from half of its threshold on.
