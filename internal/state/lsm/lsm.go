@@ -35,7 +35,7 @@ const (
 	// baseFileSize is the size of the files of the first level below the runs of
 	// flushes; those of each further one are twice as large.
 	baseFileSize = 16 << 20
-	orderedRuns      = 16
+	orderedRuns  = 16
 )
 
 // Options are the memory that a DB may take. The zero value means a cache that
