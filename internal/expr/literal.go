@@ -2,7 +2,6 @@ package expr
 
 import (
 	"github.com/millstream-io/millstream/batch"
-	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -28,12 +27,4 @@ func Double(f float64) *Lit { return fixed(types.Double, f) }
 
 func fixed[T batch.Value](k types.Kind, v T) *Lit {
 	return NewLit(&batch.Fixed[T]{Typ: types.Of(k).NotNull(), Values: []T{v}})
-}
-
-// Text returns a character literal: CHAR(n) NOT NULL, n being its length in
-// UTF-16 units as Flink counts it.
-func Text(s string) *Lit {
-	v := batch.NewBytes(types.CharOf(types.Char, text.UTF16Len([]byte(s))).NotNull(), 1, len(s))
-	v.AppendString(s)
-	return NewLit(v)
 }
