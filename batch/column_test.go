@@ -68,7 +68,7 @@ func TestColumns(t *testing.T) {
 
 func compareColumn(t *testing.T, c Column, want []string) {
 	t.Helper()
-	got := c.Vector(all(len(want)))
+	got := c.Vector(All(len(want)))
 	for i, w := range want {
 		if g := show(got, i); g != w && !(w == "[]" && g == "[]") {
 			t.Fatalf("slot %d holds %s, want %s", i, g, w)
@@ -194,7 +194,7 @@ func BenchmarkColumnSetAndVector(b *testing.B) {
 			appendRandom(rng, v, n)
 			c := NewColumn(typ)
 			c.Grow(n)
-			slots := all(n)
+			slots := All(n)
 			for b.Loop() {
 				c.Set(slots, v, slots)
 				c.Vector(slots)

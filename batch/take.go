@@ -111,8 +111,8 @@ func spread(offsets []int32, pos []int32) []int32 {
 	return out
 }
 
-// all returns the positions 0 to n-1.
-func all(n int) []int32 {
+// All returns the positions 0 to n-1.
+func All(n int) []int32 {
 	out := make([]int32, n)
 	for i := range out {
 		out[i] = int32(i)

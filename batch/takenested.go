@@ -55,7 +55,7 @@ func appendWide(dst, src Vector, pos []int32) {
 
 func orAll(pos []int32, n int) []int32 {
 	if pos == nil {
-		return all(n)
+		return All(n)
 	}
 	return pos
 }

@@ -5,7 +5,10 @@
 #   bench/keyed-window.sh [--keys N] [--rows N] [--skew X] [--memory MB] [--program FILE] [-D key=value ...]
 #
 # It prints rows for each second of CPU time, elapsed time, the highest resident
-# size of the process, and the largest size of its directory.
+# size of the process, the largest size of its directory, and the checkpoints that
+# were committed, with what was written to the disk meanwhile (by the kernel's
+# count) for each of them. Figures are read from /proc while the process lasts; the
+# last ones that could be read count.
 #
 #   bench/keyed-window.sh --flink SHARED [--keys N] [--memory MB] [--program FILE] [flags of bench compare ...]
 #
@@ -47,18 +50,22 @@ trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM
 sed -e "s/\${KEYS}/$keys/g; s/\${ROWS}/$rows/g; s/\${LAST}/$((rows - 1))/g; s/\${SKEW}/$skew/g; s/\${SECONDS}/$(((rows / 2 + 999) / 1000))/g" \
 	"$here/keyed-window.sql" >"$dir/job.sql"
-start=$(date +%s)
+start=$(($(date +%s%N) / 1000000))
 "$program" run "$dir/job.sql" --data "$dir/data" -D "memory.limit=${memory}mb" "$@" >"$dir/out" 2>"$dir/err" &
 pid=$!
-peak=0 disk=0 cpu=0
+peak=0 disk=0 cpu=0 wrote=0 count=0
 while kill -0 "$pid" 2>/dev/null; do
 	now=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true)
 	[ "${now:-0}" -gt "$peak" ] && peak=$now
 	now=$(awk '{ print $14 + $15 }' "/proc/$pid/stat" 2>/dev/null || true)
 	cpu=${now:-$cpu}
+	now=$(awk '/^write_bytes/ { print $2 }' "/proc/$pid/io" 2>/dev/null || true)
+	wrote=${now:-$wrote}
+	now=$(cat "$dir"/data/job/checkpoints/latest 2>/dev/null || true)
+	count=${now:-$count}
 	now=$(du -sk "$dir/data" 2>/dev/null | cut -f 1 || true)
 	[ "${now:-0}" -gt "$disk" ] && disk=$now
-	sleep 0.5
+	sleep 0.2
 done
 status=0
 wait "$pid" || status=$?
@@ -66,6 +73,8 @@ pid=
 [ $status = 0 ] || { cat "$dir/err" >&2; exit 1; }
 cat "$dir/out"
 awk -v rows="$rows" -v keys="$keys" -v skew="$skew" -v memory="$memory" -v ticks="$(getconf CLK_TCK)" -v cpu="$cpu" \
-	-v peak="$peak" -v disk="$disk" -v took="$(($(date +%s) - start))" 'BEGIN {
-	printf "%d keys, skew %s, %d rows, memory.limit %d MB: %.0f rows per second of CPU time, %d s, %d MiB resident at most, %d MiB on disk at most\n",
-		keys, skew, rows, memory, rows * ticks / cpu, took, peak / 1024, disk / 1024 }'
+	-v peak="$peak" -v disk="$disk" -v wrote="$wrote" -v count="$count" -v took="$(($(date +%s%N) / 1000000 - start))" 'BEGIN {
+	printf "%d keys, skew %s, %d rows, memory.limit %d MB: %.0f rows per second of CPU time, %.1f s, %d MiB resident at most, %d MiB on disk at most",
+		keys, skew, rows, memory, rows * ticks / cpu, took / 1000, peak / 1024, disk / 1024
+	if (count > 0) printf ", %d checkpoints of %.1f MiB", count, wrote / count / 1048576
+	print "" }'

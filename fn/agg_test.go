@@ -73,14 +73,6 @@ func column(t testing.TB, typ types.Type, cells []string) batch.Vector {
 	return v
 }
 
-func upTo(n int) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(i)
-	}
-	return out
-}
-
 // cells prints a vector.
 func cells(v batch.Vector) []string {
 	out := make([]string, v.Len())
@@ -122,7 +114,7 @@ func aggExample(t *testing.T, e fn.AggExample) (string, error) {
 		return "", err
 	}
 	st := stateOf(b, 1)
-	if err := b.Agg.Add(st, make([]int32, len(e.Rows)), args, upTo(len(e.Rows))); err != nil {
+	if err := b.Agg.Add(st, make([]int32, len(e.Rows)), args, batch.All(len(e.Rows))); err != nil {
 		return "", err
 	}
 	out, err := b.Agg.Result(st, []int32{0})
@@ -232,7 +224,7 @@ func checkAgg(t *testing.T, r *rand.Rand, b *fn.BoundAgg, name, typ string, valu
 		byGroup[slots[i]] = append(byGroup[slots[i]], in[i])
 	}
 	args := []batch.Vector{column(t, typeOf(t, typ), in)}
-	rows := upTo(n)
+	rows := batch.All(n)
 	want := make([]string, groups)
 	for g, vals := range byGroup {
 		want[g] = reference(name, b.Result, vals)
@@ -245,7 +237,7 @@ func checkAgg(t *testing.T, r *rand.Rand, b *fn.BoundAgg, name, typ string, valu
 	first, second := stateOf(b, groups), stateOf(b, groups)
 	must(t, b.Agg.Add(first, slots[:cut], args, rows[:cut]))
 	must(t, b.Agg.Add(second, slots[cut:], args, rows[cut:]))
-	must(t, b.Agg.Merge(first, upTo(groups), second, upTo(groups)))
+	must(t, b.Agg.Merge(first, batch.All(groups), second, batch.All(groups)))
 	compareAgg(t, "merged", b, first, want, byGroup)
 
 	if b = b.Over(true); b == nil {
@@ -258,9 +250,9 @@ func checkAgg(t *testing.T, r *rand.Rand, b *fn.BoundAgg, name, typ string, valu
 	}
 	more := []batch.Vector{column(t, typeOf(t, typ), extra)}
 	st := stateOf(b, groups)
-	must(t, b.Agg.Add(st, extraSlots, more, upTo(len(extra))))
+	must(t, b.Agg.Add(st, extraSlots, more, batch.All(len(extra))))
 	must(t, b.Agg.Add(st, slots, args, rows))
-	must(t, b.Agg.Retract(st, extraSlots, more, upTo(len(extra))))
+	must(t, b.Agg.Retract(st, extraSlots, more, batch.All(len(extra))))
 	compareAgg(t, "with rows taken back", b, st, want, byGroup)
 }
 
@@ -273,7 +265,7 @@ func must(t *testing.T, err error) {
 
 func compareAgg(t *testing.T, how string, b *fn.BoundAgg, st []batch.Column, want []string, in [][]string) {
 	t.Helper()
-	v, err := b.Agg.Result(st, upTo(len(want)))
+	v, err := b.Agg.Result(st, batch.All(len(want)))
 	must(t, err)
 	if !v.Type().Equal(b.Result) {
 		t.Fatalf("the result is of type %s, bound as %s", v.Type(), b.Result)
@@ -431,7 +423,7 @@ func TestAggOverflow(t *testing.T) {
 			must(t, err)
 			st := stateOf(b, 1)
 			got := "error"
-			err = b.Agg.Add(st, make([]int32, len(tt.in)), []batch.Vector{column(t, typ, tt.in)}, upTo(len(tt.in)))
+			err = b.Agg.Add(st, make([]int32, len(tt.in)), []batch.Vector{column(t, typ, tt.in)}, batch.All(len(tt.in)))
 			if err == nil {
 				var v batch.Vector
 				if v, err = b.Agg.Result(st, []int32{0}); err == nil {
@@ -481,7 +473,7 @@ func BenchmarkAgg(b *testing.B) {
 					in[i], slots[i] = valueMakers[bench.typ](r), int32(r.IntN(keys))
 				}
 				typ := typeOf(b, bench.typ)
-				args, rows := []batch.Vector{column(b, typ, in)}, upTo(size)
+				args, rows := []batch.Vector{column(b, typ, in)}, batch.All(size)
 				bound := mustBindAgg(b, bench.name, typ)
 				st := stateOf(bound, groups)
 				b.ReportAllocs()

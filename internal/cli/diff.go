@@ -123,7 +123,10 @@ func (p *process) diffJob(before, after *job, s *settings) (lossy bool, err erro
 }
 
 // newest finds the checkpoint that a job goes on from.
-func (s *settings) newest(j *job) (*checkpoint.Source, error) {
+func (s *settings) newest(j *job) (*checkpoint.Source, error) { return s.own(j, 0) }
+
+// own finds one of the checkpoints of a job; 0 is the newest.
+func (s *settings) own(j *job, id int64) (*checkpoint.Source, error) {
 	at, err := s.placeOf(j)
 	if err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func (s *settings) newest(j *job) (*checkpoint.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.Find(store, 0)
+	return checkpoint.Find(store, id)
 }
 
 // isEmpty reports whether a directory has no checkpoints.

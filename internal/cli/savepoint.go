@@ -127,13 +127,5 @@ func (s *settings) find(j *job) (*checkpoint.Source, error) {
 	if !s.fresh {
 		return nil, &checkpoint.RefusedError{Msg: "to go back to an older checkpoint of the job, write --fresh as well: it sets the newer ones aside"}
 	}
-	at, err := s.placeOf(j)
-	if err != nil {
-		return nil, err
-	}
-	store, err := at.Checkpoints()
-	if err != nil {
-		return nil, err
-	}
-	return checkpoint.Find(store, id)
+	return s.own(j, id)
 }

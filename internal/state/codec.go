@@ -374,7 +374,7 @@ func (l *loader) place(s *space) (all, fresh []int32) {
 // rowKeys are the keys of all rows that were read.
 func (l *loader) rowKeys() *Keys {
 	n := l.len()
-	return &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Group: l.groups, Rows: iota32(n)}
+	return &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Group: l.groups, Rows: batch.All(n)}
 }
 
 // insert puts the rows at the given indexes, which are not in memory, into a

@@ -157,7 +157,7 @@ func (s *space) fetch(k *Keys, slots []int32) (absent []int32, err error) {
 		}
 	}
 	if n := l.len(); n > 0 {
-		_, came := l.insert(s, l.rowKeys(), iota32(n))
+		_, came := l.insert(s, l.rowKeys(), batch.All(n))
 		s.cold -= int64(len(came))
 	}
 	return t.absent, nil

@@ -120,7 +120,7 @@ type gathering struct {
 func (l *loader) gather(s *space) (*gathering, error) {
 	t, n := l.t, l.len()
 	if !t.mergeable() {
-		l.heads = iota32(n)
+		l.heads = batch.All(n)
 	}
 	k := &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Group: l.groups, Rows: l.heads}
 	g := &gathering{l: l, mem: make([]int32, len(l.heads)), slots: make([]int32, n)}
@@ -132,7 +132,7 @@ func (l *loader) gather(s *space) (*gathering, error) {
 		*t.groups.at(slot) = keyGroup(l.groups[i])
 		g.slots[i] = slot
 	}
-	all := iota32(n)
+	all := batch.All(n)
 	for i, c := range t.keys {
 		c.Set(g.slots, l.keys[i], all)
 	}
@@ -141,14 +141,6 @@ func (l *loader) gather(s *space) (*gathering, error) {
 	}
 	g.link()
 	return g, g.merge()
-}
-
-func iota32(n int) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(i)
-	}
-	return out
 }
 
 // partials are the indexes in l of the partials of the i-th key, from and to.

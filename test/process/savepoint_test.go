@@ -58,6 +58,17 @@ func (p *place) startSums(args ...string) *process {
 	return pr
 }
 
+// firstSums starts the job of a script with a first file, and waits until it has
+// passed that.
+func (p *place) firstSums(script string) *process {
+	p.t.Helper()
+	p.write("job.sql", script)
+	p.write("in/0.csv", events(0, 7)+events(1, 5))
+	pr := p.startSums()
+	p.passed(pr, 0)
+	return pr
+}
+
 // passed waits until a job has read what there is: its window of a minute was
 // closed by later rows, and published.
 func (p *place) passed(pr *process, minute int) {
@@ -127,10 +138,7 @@ func TestSavepointElsewhere(t *testing.T) {
 // TestGoBack begins again from an older savepoint of the job itself.
 func TestGoBack(t *testing.T) {
 	p := newPlace(t)
-	p.write("job.sql", sums)
-	p.write("in/0.csv", events(0, 7)+events(1, 5))
-	pr := p.startSums()
-	p.passed(pr, 0)
+	pr := p.firstSums(sums)
 	id := regexp.MustCompile(`savepoint (\d+) `).FindStringSubmatch(p.good("savepoint", "job").stdout)[1]
 	p.write("in/1.csv", events(2, 3))
 	p.passed(pr, 1)
@@ -159,10 +167,7 @@ func TestGoBack(t *testing.T) {
 
 func TestCheckpointsCommand(t *testing.T) {
 	p := newPlace(t)
-	p.write("job.sql", sums)
-	p.write("in/0.csv", events(0, 7)+events(1, 5))
-	pr := p.startSums()
-	p.passed(pr, 0)
+	pr := p.firstSums(sums)
 	ids := regexp.MustCompile(`(?m)^(\d+) .*savepoint +good$`)
 	o := p.good("checkpoints", "job", "--verify")
 	found := ids.FindStringSubmatch(o.stdout)
@@ -213,10 +218,7 @@ func TestCheckpointsCommand(t *testing.T) {
 // there as well, and another job begins from it.
 func TestStopCopiesItsSavepoint(t *testing.T) {
 	p := newPlace(t)
-	p.write("job.sql", "SET 'state.savepoints.dir' = 'saved';\n"+sums)
-	p.write("in/0.csv", events(0, 7)+events(1, 5))
-	pr := p.startSums()
-	p.passed(pr, 0)
+	pr := p.firstSums("SET 'state.savepoints.dir' = 'saved';\n"+sums)
 	o := p.good("stop", "job", "--savepoint")
 	m := regexp.MustCompile(`^job job was stopped with savepoint \d+: (saved/savepoint-job-\d+)\n$`).FindStringSubmatch(o.stdout)
 	if m == nil {

@@ -139,7 +139,7 @@ func (a *atOnce) pairs(p *probe, out op.Output) error {
 	for _, v := range p.keys.Cols {
 		keys.Cols = append(keys.Cols, batch.Take(v, own))
 	}
-	keys.Rows, keys.Group = upTo(len(own)), make([]uint64, len(own))
+	keys.Rows, keys.Group = batch.All(len(own)), make([]uint64, len(own))
 	for i, r := range own {
 		keys.Group[i] = p.keys.Group[r]
 	}
@@ -147,7 +147,7 @@ func (a *atOnce) pairs(p *probe, out op.Output) error {
 	if err != nil {
 		return err
 	}
-	sides := [2]rows{{a.b.Cols, pick(own, kept)}, {cols, upTo(len(kept))}}
+	sides := [2]rows{{a.b.Cols, pick(own, kept)}, {cols, batch.All(len(kept))}}
 	if a.in == 1 {
 		sides[0], sides[1] = sides[1], sides[0]
 	}

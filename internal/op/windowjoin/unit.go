@@ -120,7 +120,7 @@ func (f *firing) load(in int) error {
 	}
 	b.n = len(which)
 	b.first = append(b.first, int32(b.n))
-	keys := &state.Keys{Rows: upTo(b.n)}
+	keys := &state.Keys{Rows: batch.All(b.n)}
 	for _, v := range f.keys {
 		keys.Cols = append(keys.Cols, batch.Take(v, which))
 	}
@@ -136,14 +136,6 @@ func (f *firing) load(in int) error {
 	}
 	b.cols = cols
 	return err
-}
-
-func upTo(n int) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(i)
-	}
-	return out
 }
 
 // matchByCount marks the left rows of keys that have a right row.

@@ -175,7 +175,7 @@ func (r *rank) OnBatch(_ int, b *batch.Batch, out op.Output) error {
 
 // keysOf makes keys of columns of n rows of a window.
 func (r *rank) keysOf(end int64, cols []batch.Vector, n int) *state.Keys {
-	keys := &state.Keys{Cols: cols, Hash: batch.Hash(cols, nil, n, nil), Rows: upTo(n)}
+	keys := &state.Keys{Cols: cols, Hash: batch.Hash(cols, nil, n, nil), Rows: batch.All(n)}
 	if len(r.Keys) == 0 {
 		own := []batch.Vector{window.TimeVector(r.In.Fields[r.End].Type, []int64{end})}
 		keys.Group = slices.Repeat(batch.Hash(own, nil, 1, nil), n)
@@ -187,7 +187,7 @@ func (r *rank) keysOf(end int64, cols []batch.Vector, n int) *state.Keys {
 // columns, which have the rows alone.
 func (r *rank) rowKeys(keys *state.Keys, rows []int32, more ...batch.Vector) *state.Keys {
 	n := len(rows)
-	own := &state.Keys{Rows: upTo(n), Group: make([]uint64, n)}
+	own := &state.Keys{Rows: batch.All(n), Group: make([]uint64, n)}
 	groups := keys.Group
 	if groups == nil {
 		groups = keys.Hash
@@ -215,14 +215,6 @@ func (r *rank) keep(space state.Space, b *batch.Batch, keys *state.Keys, rows []
 	}
 	space.Dirty(at)
 	return nil
-}
-
-func upTo(n int) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(i)
-	}
-	return out
 }
 
 // room returns scratch for n slots.
