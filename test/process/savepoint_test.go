@@ -218,7 +218,7 @@ func TestCheckpointsCommand(t *testing.T) {
 // there as well, and another job begins from it.
 func TestStopCopiesItsSavepoint(t *testing.T) {
 	p := newPlace(t)
-	pr := p.firstSums("SET 'state.savepoints.dir' = 'saved';\n"+sums)
+	pr := p.firstSums("SET 'state.savepoints.dir' = 'saved';\n" + sums)
 	o := p.good("stop", "job", "--savepoint")
 	m := regexp.MustCompile(`^job job was stopped with savepoint \d+: (saved/savepoint-job-\d+)\n$`).FindStringSubmatch(o.stdout)
 	if m == nil {
