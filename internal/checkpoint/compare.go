@@ -203,12 +203,14 @@ var elementType = regexp.MustCompile(`( AS)? ((?:TINYINT|SMALLINT|INT|BIGINT|FLO
 var typed = regexp.MustCompile(`^aggregate=(COUNT|SUM|AVG|MIN|MAX)\(`)
 
 // widened reports whether two things that are kept differ in nothing but columns
-// that have become wider.
+// that have become wider. What rows are ordered by is saved as bytes, so there a
+// value must be held as before.
 func widened(old, now string) bool {
 	if strings.HasPrefix(old, "aggregate=") && !typed.MatchString(old) {
 		return false
 	}
-	if !strings.HasPrefix(old, "aggregate=") && !strings.HasPrefix(old, "keys=") {
+	order := strings.HasPrefix(old, "order=")
+	if !strings.HasPrefix(old, "aggregate=") && !strings.HasPrefix(old, "keys=") && !order {
 		return false
 	}
 	before, beforeTypes := untyped(old)
@@ -222,7 +224,7 @@ func widened(old, now string) bool {
 			return false
 		}
 		to, err := types.Parse(afterTypes[i])
-		if err != nil || !state.Widens(from, to) {
+		if err != nil || !state.Widens(from, to) || order && from.Phys() != to.Phys() {
 			return false
 		}
 	}

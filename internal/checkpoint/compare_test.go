@@ -90,6 +90,9 @@ func TestWidened(t *testing.T) {
 		{"aggregate=ARRAY_AGG(v of t INT)", "aggregate=ARRAY_AGG(v of t BIGINT)", false},
 		{"aggregate=SUM(v of t INT)", "aggregate=AVG(v of t BIGINT)", false},
 		{"window=TUMBLE of 1 ms on ts of t TIMESTAMP(3)", "window=TUMBLE of 1 ms on ts of t TIMESTAMP(6)", false},
+		{"order=NULL first, ascending, k of t VARCHAR(3) NOT NULL", "order=NULL first, ascending, k of t VARCHAR(5)", true},
+		{"order=NULL first, ascending, k of t INT", "order=NULL first, ascending, k of t BIGINT", false},
+		{"order=NULL first, ascending, k of t INT", "order=NULL first, descending, k of t INT", false},
 		{"connector=INT", "connector=BIGINT", false},
 	} {
 		if got := widened(c.old, c.now); got != c.want {

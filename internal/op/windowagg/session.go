@@ -119,11 +119,12 @@ func (s *sessions) Open(c *op.Context) error {
 
 // openStored declares the table of rows that wait.
 func (s *sessions) openStored(c *op.Context) error {
-	spec := state.Spec{Name: "rows", Key: append(s.keyTypes(), types.Of(types.BigInt).NotNull()), Columns: append(s.keyNames(), "number"), ByName: true}
-	for _, f := range s.In.Fields {
-		spec.Value = append(spec.Value, f.Type)
-		spec.Columns = append(spec.Columns, f.Name)
+	spec := state.Spec{Name: "rows", Key: append(s.keyTypes(), types.Of(types.BigInt).NotNull()), Columns: append(s.keyNames(), "number")}
+	all := make([]int, len(s.In.Fields))
+	for i := range all {
+		all[i] = i
 	}
+	spec = op.PassedOn(spec, s.In, all)
 	spec.Value = append(spec.Value, types.Of(types.TinyInt).NotNull()) // the kind of the row
 	spec.Columns = append(spec.Columns, "kind of the row")
 	var err error

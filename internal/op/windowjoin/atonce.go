@@ -40,7 +40,7 @@ func (a *atOnce) Open(c *op.Context) (err error) {
 	keys := a.arrange(c)
 	for i := range a.sides {
 		s := &a.sides[i]
-		heads, rows := headSpec(sideNames[i]+" keys", keys, 1), s.spec(sideNames[i], keys)
+		heads, rows := a.headSpec(sideNames[i]+" keys", keys, "rows"), s.spec(sideNames[i], keys)
 		if i == 1 {
 			heads.TTL, rows.TTL = a.TTL, a.TTL
 		}

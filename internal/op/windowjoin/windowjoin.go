@@ -118,7 +118,7 @@ var numberType = types.Of(types.BigInt).NotNull()
 func (j *join) Open(c *op.Context) error {
 	keys := j.arrange(c)
 	var err error
-	if j.heads, err = c.State.Table(headSpec("keys", keys, 2)); err != nil {
+	if j.heads, err = c.State.Table(j.headSpec("keys", keys, sideNames[:]...)); err != nil {
 		return err
 	}
 	for i := range j.sides {
@@ -156,9 +156,9 @@ func (j *join) arrange(c *op.Context) []types.Type {
 	return out
 }
 
-// headSpec is a table of numbers of rows for each key.
-func headSpec(name string, keys []types.Type, numbers int) state.Spec {
-	spec := state.Spec{Name: name, Key: keys}
+// headSpec is a table of numbers of rows for each key, whose names are given.
+func (j *join) headSpec(name string, keys []types.Type, numbers ...string) state.Spec {
+	spec := state.Spec{Name: name, Key: keys, Columns: append(j.sides[0].keyNames(), numbers...)}
 	for range numbers {
 		spec.Value = append(spec.Value, numberType)
 	}
@@ -167,11 +167,16 @@ func headSpec(name string, keys []types.Type, numbers int) state.Spec {
 
 // spec is the table of a side's rows.
 func (s *side) spec(name string, keys []types.Type) state.Spec {
-	spec := state.Spec{Name: name, Key: append(keys[:len(keys):len(keys)], numberType)}
-	for _, v := range s.values {
-		spec.Value = append(spec.Value, s.Schema.Fields[v].Type)
+	spec := state.Spec{Name: name, Key: append(keys[:len(keys):len(keys)], numberType), Columns: append(s.keyNames(), "number")}
+	return op.PassedOn(spec, s.Schema, s.values)
+}
+
+func (s *side) keyNames() []string {
+	var out []string
+	for _, k := range s.keys {
+		out = append(out, s.Schema.Fields[k].Name)
 	}
-	return spec
+	return out
 }
 
 // arrange finds a place for each column.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/types"
 )
@@ -31,12 +32,14 @@ var countType = types.Of(types.BigInt).NotNull()
 func (h *best) open(s state.Store) (err error) {
 	keys := h.types(h.Keys)
 	worst := placeType.WithNull(true)
-	if h.heads, err = s.Table(state.Spec{Name: "keys", Key: keys, Value: []types.Type{countType, countType, worst}}); err != nil {
+	if h.heads, err = s.Table(state.Spec{
+		Name: "keys", Key: keys, Value: []types.Type{countType, countType, worst}, Columns: h.keyNames("rows", "next number", "worst place"),
+	}); err != nil {
 		return err
 	}
-	h.rows, err = s.Table(state.Spec{
-		Name: "best", Key: append(keys[:len(keys):len(keys)], placeType, countType), Order: 2, Value: h.types(h.values),
-	})
+	h.rows, err = s.Table(op.PassedOn(state.Spec{
+		Name: "best", Key: append(keys[:len(keys):len(keys)], placeType, countType), Order: 2, Columns: h.keyNames(placeName, "number"),
+	}, h.In, h.values))
 	return err
 }
 

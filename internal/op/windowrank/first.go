@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/millstream-io/millstream/batch"
+	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/types"
 )
@@ -15,11 +16,14 @@ type first struct {
 	seen chosen
 }
 
+// placeName is the name of a row's place; it must be none of an input's columns.
+const placeName = "place in the order"
+
 var placeType = types.Of(types.Varbinary).NotNull()
 
 func (f *first) open(s state.Store) (err error) {
-	spec := state.Spec{Name: "first", Key: f.types(f.Keys), Value: append([]types.Type{placeType}, f.types(f.values)...)}
-	f.rows, err = s.Table(spec)
+	spec := state.Spec{Name: "first", Key: f.types(f.Keys), Value: []types.Type{placeType}, Columns: f.keyNames(placeName)}
+	f.rows, err = s.Table(op.PassedOn(spec, f.In, f.values))
 	return err
 }
 

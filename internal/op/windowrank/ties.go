@@ -29,14 +29,15 @@ const (
 
 func (t *ties) open(s state.Store) (err error) {
 	keys := t.types(t.Keys)
-	heads := state.Spec{Name: "keys", Key: keys, Value: []types.Type{placeType.WithNull(true), countType}}
+	heads := state.Spec{Name: "keys", Key: keys, Value: []types.Type{placeType.WithNull(true), countType}, Columns: t.keyNames(placeName, "rows")}
 	if t.TakesLate {
 		heads.TTL = t.TTL
 	}
 	if t.heads, err = s.Table(heads); err != nil {
 		return err
 	}
-	t.rows, err = s.Table(state.Spec{Name: "ties", Key: append(keys[:len(keys):len(keys)], countType), Value: t.types(t.values)})
+	spec := state.Spec{Name: "ties", Key: append(keys[:len(keys):len(keys)], countType), Columns: t.keyNames("number")}
+	t.rows, err = s.Table(op.PassedOn(spec, t.In, t.values))
 	return err
 }
 

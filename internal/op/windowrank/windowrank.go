@@ -130,6 +130,15 @@ func (r *rank) keyOf(c int) int {
 	return -1
 }
 
+// keyNames are the names of the key columns, followed by more.
+func (r *rank) keyNames(more ...string) []string {
+	var out []string
+	for _, k := range r.Keys {
+		out = append(out, r.In.Fields[k].Name)
+	}
+	return append(out, more...)
+}
+
 func (r *rank) types(cols []int) []types.Type {
 	out := make([]types.Type, len(cols))
 	for i, c := range cols {

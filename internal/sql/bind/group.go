@@ -3,6 +3,7 @@ package bind
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/expr"
@@ -157,7 +158,14 @@ func addColumn(p *plan.Project, e expr.Expr, name string) int {
 	if c, is := e.(*expr.Col); is {
 		name = c.Name
 	} else {
-		name += strconv.Itoa(len(p.Exprs))
+		// The number does not depend on the columns of the input: saved rows are found by their names.
+		n := 0
+		for _, f := range p.Out.Fields {
+			if strings.HasPrefix(f.Name, name) {
+				n++
+			}
+		}
+		name += strconv.Itoa(n)
 	}
 	p.Exprs = append(p.Exprs, e)
 	p.Out.Fields = append(p.Out.Fields, types.Field{Name: name, Type: e.Type()})

@@ -32,7 +32,12 @@ func (n *Node) keeps() []string {
 		}
 		return append([]string{window, "keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
 	case *plan.WindowTVF:
-		return []string{n.windowKeeps(&l.Window, l.Input, false), "rows=" + l.Input.Schema().String()}
+		// Columns of rows that are passed on are found by their names.
+		return []string{n.windowKeeps(&l.Window, l.Input, false)}
+	case *plan.Join:
+		return n.joinKeeps(l)
+	case *plan.Rank:
+		return n.rankKeeps(l)
 	case *plan.Aggregate:
 		return append([]string{"keys=" + originList(l.Input, l.Keys)}, aggKeeps(l.Input, l.Aggs)...)
 	case *plan.Limit:
@@ -87,6 +92,71 @@ func (n *Node) windowKeeps(w *plan.Window, in plan.Node, attached bool) string {
 		s += " as before"
 	}
 	return s + " on " + origin(in, w.Time)
+}
+
+// joinKeeps: what must hold besides the keys does not count, since it is looked at when a window is over, or for the rows to come.
+func (n *Node) joinKeeps(j *plan.Join) []string {
+	w := j.Windows()
+	if w == nil {
+		return []string{n.Name + "(" + n.Detail + ")"}
+	}
+	kind := "join=" + j.Kind.String()
+	if j.AtOnce {
+		kind += " at once"
+	}
+	var keys [2][]int
+	for i, k := range j.Keys {
+		if i == w.Start || i == w.End {
+			continue
+		}
+		keys[0], keys[1] = append(keys[0], k.L), append(keys[1], k.R)
+		if k.NullSafe {
+			kind += fmt.Sprintf(", NULL is equal in key %d", len(keys[0]))
+		}
+	}
+	return []string{
+		kind, n.attachedKeeps(j.L, j.Keys[w.End].L), n.attachedKeeps(j.R, j.Keys[w.End].R),
+		"keys=" + originList(j.L, keys[0]), "keys=" + originList(j.R, keys[1]),
+	}
+}
+
+func (n *Node) rankKeeps(r *plan.Rank) []string {
+	end := r.WindowEnd()
+	if end < 0 {
+		return []string{n.Name + "(" + n.Detail + ")"}
+	}
+	rank := fmt.Sprintf("rank=%s to %d", r.Func, r.To)
+	if r.Ties {
+		rank += " with ties"
+	}
+	if r.AtOnce {
+		rank += " at once"
+	}
+	var keys []int
+	for _, k := range r.Partition {
+		if _, _, ok := plan.WindowColumn(r.Input, k); !ok {
+			keys = append(keys, k)
+		}
+	}
+	out := []string{rank, n.attachedKeeps(r.Input, end), "keys=" + originList(r.Input, keys)}
+	for _, k := range r.Order {
+		nulls := map[bool]string{true: "NULL first", false: "NULL last"}[k.NullsFirst]
+		direction := map[bool]string{true: "descending", false: "ascending"}[k.Desc]
+		out = append(out, fmt.Sprintf("order=%s, %s, %s", nulls, direction, origin(r.Input, k.Col)))
+	}
+	return out
+}
+
+// attachedKeeps describes the window of rows that have one, whose end is a column.
+func (n *Node) attachedKeeps(in plan.Node, end int) string {
+	w, _, _ := plan.WindowColumn(in, end)
+	switch of := w.Node.(type) {
+	case *plan.Join:
+		return n.attachedKeeps(of.L, of.Keys[of.Windows().End].L)
+	case *plan.WindowAggregate:
+		return n.windowKeeps(&of.Window, of.Input, false)
+	}
+	return n.windowKeeps(w.Window, w.Node.Inputs()[0], false)
 }
 
 func aggKeeps(in plan.Node, aggs []plan.Agg) []string {

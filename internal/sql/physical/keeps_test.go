@@ -85,3 +85,39 @@ CREATE VIEW doubled AS SELECT v * 2 AS d, k, ts FROM ev WHERE w > 1;`
 		t.Errorf("in another time zone: %s", got)
 	}
 }
+
+// TestKeepsOfRows: operators that pass rows on do not say which columns these
+// have, but by what they are told apart and ordered, with types.
+func TestKeepsOfRows(t *testing.T) {
+	const ddl = `CREATE TABLE ev (k STRING, v INT, w INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'script');
+CREATE VIEW cut AS SELECT * FROM TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '1' DAY);`
+	const (
+		rank = `SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k, window_start, window_end ORDER BY v) AS n FROM cut) WHERE n <= 3`
+		join = `SELECT l.v FROM cut AS l JOIN cut AS r ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end AND l.v > r.w`
+	)
+	for _, c := range []struct {
+		query, from, to string
+		same            bool
+	}{
+		{rank, "SELECT k, v", "SELECT k, v, w, n", true},
+		{rank, "n <= 3", "n = 2 AND n <= 3", false},
+		{rank, "n <= 3", "n <= 4", false},
+		{rank, "ORDER BY v", "ORDER BY w", false},
+		{rank, "ORDER BY v", "ORDER BY v DESC", false},
+		{rank, "ORDER BY v", "ORDER BY CAST(v AS BIGINT)", false},
+		{rank, "BY k,", "BY v,", false},
+		{rank, "'1' DAY", "'2' DAY", false},
+		{join, "SELECT l.v", "SELECT r.w, l.k", true},
+		{join, "l.v > r.w", "l.v > r.v", true},
+		{join, " JOIN", " LEFT JOIN", false},
+		{join, "l.k = r.k", "l.k IS NOT DISTINCT FROM r.k", false},
+		{join, "l.k = r.k", "l.v = r.v", false},
+		{join, "'1' DAY", "'2' DAY", false},
+	} {
+		old := keepsOf(t, ddl+c.query)
+		now := keepsOf(t, strings.Replace(ddl+c.query, c.from, c.to, 1))
+		if same := old == now; same != c.same {
+			t.Errorf("%s\nwith %s: same %t\n%s\n%s", c.query, c.to, same, old, now)
+		}
+	}
+}
