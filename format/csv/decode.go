@@ -7,8 +7,8 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/format"
-	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/column"
+	"github.com/millstream-io/millstream/internal/text/cell"
 )
 
 // decoder implements format.Decoder.

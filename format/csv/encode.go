@@ -6,9 +6,9 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/format"
-	"github.com/millstream-io/millstream/format/internal/cell"
-	"github.com/millstream-io/millstream/format/internal/emit"
 	"github.com/millstream-io/millstream/internal/text"
+	"github.com/millstream-io/millstream/internal/text/cell"
+	"github.com/millstream-io/millstream/internal/text/emit"
 	"github.com/millstream-io/millstream/types"
 )
 

@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"github.com/millstream-io/millstream/batch"
-	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/parse"
+	"github.com/millstream-io/millstream/internal/text/cell"
 	"github.com/millstream-io/millstream/types"
 )
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/millstream-io/millstream/format"
-	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/column"
 	"github.com/millstream-io/millstream/format/internal/parse"
+	"github.com/millstream-io/millstream/internal/text/cell"
 )
 
 // faultKind is what is wrong with a record.

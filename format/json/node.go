@@ -4,7 +4,8 @@ import (
 	"bytes"
 
 	"github.com/millstream-io/millstream/batch"
-	"github.com/millstream-io/millstream/format/internal/cell"
+	"github.com/millstream-io/millstream/internal/text/cell"
+	"github.com/millstream-io/millstream/internal/text/jsontext"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -66,7 +67,7 @@ func newObject(all, wanted []types.Field, prefix string) *object {
 		o.fields = append(o.fields, newNode(full[f.Name], f.Type, prefix+f.Name))
 	}
 	for _, f := range all {
-		key := appendString(nil, []byte(f.Name))
+		key := jsontext.String(nil, []byte(f.Name))
 		if bytes.IndexByte(key, '\\') < 0 {
 			o.script = append(o.script, step{append(key, ':'), o.field(f.Name)})
 		}

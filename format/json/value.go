@@ -4,9 +4,10 @@ import (
 	"bytes"
 
 	"github.com/millstream-io/millstream/batch"
-	"github.com/millstream-io/millstream/format/internal/cell"
 	"github.com/millstream-io/millstream/format/internal/column"
 	"github.com/millstream-io/millstream/format/internal/parse"
+	"github.com/millstream-io/millstream/internal/text/cell"
+	"github.com/millstream-io/millstream/internal/text/jsontext"
 )
 
 // value reads the value at p into the node's vector, and returns the position
@@ -499,7 +500,7 @@ func (d *decoder) appendCompact(buf, b []byte) []byte {
 			d.end = len(b)
 			d.scratch, p, _ = d.appendUnescaped(d.scratch[:0], b, p+1)
 			d.end = end
-			buf = appendQuoted(buf, d.scratch)
+			buf = jsontext.Plain(buf, d.scratch)
 		default:
 			buf = append(buf, c)
 			p++

@@ -11,6 +11,7 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/format/internal/parse"
+	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/types"
 )
 
@@ -184,7 +185,7 @@ func appendValid(buf, b []byte) ([]byte, bool) {
 	}
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && parse.IsSurrogate(b) {
+		if r == utf8.RuneError && text.IsSurrogate(b) {
 			n = 3
 		}
 		buf = utf8.AppendRune(buf, r)

@@ -1,6 +1,10 @@
 package parse
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/millstream-io/millstream/internal/text"
+)
 
 // ValidText reports whether b is UTF-8, in which a lone surrogate may stand as
 // its three bytes.
@@ -18,17 +22,12 @@ func ValidText(b []byte) bool {
 			}
 			i += n
 		}
-		if !IsSurrogate(b[i:]) {
+		if !text.IsSurrogate(b[i:]) {
 			return false
 		}
 		b = b[i+3:]
 	}
 	return true
-}
-
-// IsSurrogate reports whether b begins with the three bytes of a surrogate.
-func IsSurrogate(b []byte) bool {
-	return len(b) >= 3 && b[0] == 0xED && b[1] >= 0xA0 && b[1] <= 0xBF && b[2]&0xC0 == 0x80
 }
 
 // AppendUTF16 appends a UTF-16 unit or a whole code point; surrogates come out

@@ -2,6 +2,7 @@
 package emit
 
 import (
+	"bytes"
 	"encoding/base64"
 	"strconv"
 
@@ -81,6 +82,49 @@ func Decimal(buf []byte, v types.Int128, scale int, plain bool) []byte {
 		digits = digits[:len(digits)-1]
 		scale--
 	}
+	return appendDigits(buf, digits, scale, plain)
+}
+
+// Scaled appends an unscaled value with its scale as Java's BigDecimal prints
+// it, with the zeros at its end: 1.50, 0.00, 0E-7.
+func Scaled(buf []byte, v types.Int128, scale int) []byte {
+	var room [48]byte
+	digits := v.Append(room[:0])
+	if digits[0] == '-' {
+		buf = append(buf, '-')
+		digits = digits[1:]
+	}
+	return appendDigits(buf, digits, scale, false)
+}
+
+// Digits appends a number, written as 0.0012 or 1.0E-7, as Java's BigDecimal
+// prints what it reads there; it knows no -0.
+func Digits(buf, number []byte) []byte {
+	minus := number[0] == '-'
+	if minus {
+		number = number[1:]
+	}
+	scale := 0
+	if e := bytes.IndexByte(number, 'E'); e >= 0 {
+		exp, _ := strconv.Atoi(string(number[e+1:]))
+		number, scale = number[:e], -exp
+	}
+	digits := number
+	if point := bytes.IndexByte(number, '.'); point >= 0 {
+		digits = append(append(make([]byte, 0, len(number)), number[:point]...), number[point+1:]...)
+		scale += len(number) - point - 1
+	}
+	for len(digits) > 1 && digits[0] == '0' {
+		digits = digits[1:]
+	}
+	if minus && (len(digits) > 1 || digits[0] != '0') {
+		buf = append(buf, '-')
+	}
+	return appendDigits(buf, digits, scale, false)
+}
+
+// appendDigits appends an unscaled value, given by its digits.
+func appendDigits(buf, digits []byte, scale int, plain bool) []byte {
 	exp := len(digits) - 1 - scale
 	if !plain && (scale < 0 || exp < -6) {
 		buf = append(buf, digits[0])
