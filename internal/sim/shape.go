@@ -151,6 +151,7 @@ func Shapes() []Shape {
 		{"join of windows", "SELECT l.k, CAST(l.window_start AS STRING), CAST(l.n AS STRING), CAST(r.s AS STRING) FROM (SELECT k, window_start, window_end, COUNT(*) AS n FROM " +
 			windows[0].call + " GROUP BY k, window_start, window_end) AS l LEFT JOIN (SELECT k, window_start, window_end, SUM(v) AS s FROM " + windows[0].call +
 			" WHERE v > 9 GROUP BY k, window_start, window_end) AS r ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"},
+		{"rows in order of time", "SELECT k, CAST(ts AS STRING), CAST(id AS STRING), u FROM rides ORDER BY ts, v DESC, id"},
 		{"rows of windows", "SELECT k, " + span + ", CAST(id AS STRING), u FROM " + windows[2].call},
 	} {
 		columns := strings.Count(topLevel(s.insert), ",") - 1

@@ -53,7 +53,7 @@ func New(c *catalog.Catalog, settings *config.Settings, host *connect.Host) *Bin
 
 // Query binds a query that stands as a statement.
 func (b *Binder) Query(q *ast.Query) (plan.Node, error) {
-	rel := b.query(q)
+	rel := b.topQuery(q)
 	if err := b.Err(); err != nil {
 		return nil, err
 	}

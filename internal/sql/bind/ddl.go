@@ -303,7 +303,7 @@ func (b *Binder) CreateView(c *ast.CreateView) (*catalog.View, error) {
 	if c.Comment != nil {
 		v.Comment = c.Comment.Value
 	}
-	rel := b.query(c.Query)
+	rel := b.topQuery(c.Query)
 	if err := b.Err(); err != nil {
 		return nil, err
 	}

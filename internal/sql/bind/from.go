@@ -178,7 +178,7 @@ func (b *Binder) view(v *catalog.View, pos diag.Pos) *relation {
 	ctes := b.ctes
 	b.ctes = nil
 	var rel *relation
-	b.Catalog.In(v.Catalog, v.Database, func() { rel = b.query(v.Query) })
+	b.Catalog.In(v.Catalog, v.Database, func() { rel = b.topQuery(v.Query) })
 	b.ctes, b.views = ctes, b.views[:len(b.views)-1]
 	if rel == nil {
 		return nil

@@ -33,7 +33,7 @@ type target struct {
 
 func (b *Binder) insert(ins *ast.Insert) *plan.Sink {
 	t := b.insertTable(ins)
-	rel := b.query(ins.Query)
+	rel := b.topQuery(ins.Query)
 	if ins.Overwrite {
 		b.unsupported(ins.Pos(), "INSERT OVERWRITE")
 		return nil

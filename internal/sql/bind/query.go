@@ -12,8 +12,14 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// query binds a whole query; nil means that an error was reported.
-func (b *Binder) query(q *ast.Query) *relation {
+// query binds a query within another one; nil means that an error was reported. Its ORDER BY changes nothing, as in Flink: the query
+// around it may take the rows in any order.
+func (b *Binder) query(q *ast.Query) *relation { return b.queryAt(q, false) }
+
+// topQuery binds the query of a statement or a view, whose rows come in the order of its ORDER BY.
+func (b *Binder) topQuery(q *ast.Query) *relation { return b.queryAt(q, true) }
+
+func (b *Binder) queryAt(q *ast.Query, top bool) *relation {
 	depth := len(b.ctes)
 	defer func() { b.ctes = b.ctes[:depth] }()
 	if q.Recursive {
@@ -23,11 +29,8 @@ func (b *Binder) query(q *ast.Query) *relation {
 	for i := range q.With {
 		b.with(&q.With[i])
 	}
-	rel := b.body(q.Body)
-	if len(q.OrderBy) > 0 {
-		b.unsupported(q.OrderBy[0].Pos(), "ORDER BY")
-		return nil
-	}
+	limited := q.Limit != nil || q.Offset != nil
+	rel := b.ordered(q, top, limited)
 	if q.Limit == nil && q.Offset == nil {
 		return rel
 	}
@@ -42,6 +45,36 @@ func (b *Binder) query(q *ast.Query) *relation {
 	}
 	pos := q.Limit.Pos()
 	return &relation{node: &plan.Limit{Input: rel.node, Offset: offset, Count: count, Pos: pos}}
+}
+
+// ordered binds the body of a query with its ORDER BY.
+func (b *Binder) ordered(q *ast.Query, top, limited bool) *relation {
+	if inner, is := q.Body.(*ast.Query); is && len(q.OrderBy) == 0 {
+		return b.queryAt(inner, top && !limited)
+	}
+	if len(q.OrderBy) == 0 {
+		return b.body(q.Body)
+	}
+	o := &ordering{items: q.OrderBy}
+	var rel *relation
+	if s, is := q.Body.(*ast.Select); is {
+		rel = b.selectOrdered(s, o)
+	} else if rel = b.body(q.Body); rel != nil {
+		if o.width = len(rel.node.Schema().Fields); !o.bindColumns(b, rel.node) {
+			return nil
+		}
+	}
+	if rel == nil {
+		return nil
+	}
+	if !top && !limited {
+		return &relation{node: firstFields(rel.node, o.width)}
+	}
+	n := b.sort(rel.node, o, limited)
+	if n == nil {
+		return nil
+	}
+	return &relation{node: n}
 }
 
 // with binds one name of a WITH clause. A name that is defined again hides the first.

@@ -20,7 +20,10 @@ type item struct {
 
 // selectQuery binds SELECT; nil means that an error was reported. What is wrong in one clause does not keep the others from
 // being looked at.
-func (b *Binder) selectQuery(q *ast.Select) *relation {
+func (b *Binder) selectQuery(q *ast.Select) *relation { return b.selectOrdered(q, &ordering{}) }
+
+// selectOrdered is selectQuery with the ORDER BY that stands behind it, which may add hidden columns.
+func (b *Binder) selectOrdered(q *ast.Select, order *ordering) *relation {
 	b.knownHints(q.Hints)
 	ok := true
 	rel := &relation{node: &plan.Values{Rows: [][]expr.Expr{{}}, Out: &types.Schema{}}}
@@ -43,6 +46,9 @@ func (b *Binder) selectQuery(q *ast.Select) *relation {
 	g := &grouping{b: b, scope: over(inner, "SELECT"), input: rel.node}
 	g.scope.aggs, g.scope.overs = &aggScope{}, &overScope{windows: q.Windows}
 	items, itemsOK := b.items(g.scope, q)
+	if itemsOK {
+		items, itemsOK = order.bind(b, g.scope, items)
+	}
 	keysOK := g.bindKeys(q.GroupBy)
 	var having, qualify expr.Expr
 	if q.Having != nil {
@@ -62,6 +68,10 @@ func (b *Binder) selectQuery(q *ast.Select) *relation {
 	}
 	n = project(n, items)
 	if q.Distinct {
+		if len(items) > order.width {
+			b.errorf(items[order.width].pos, "the rows of SELECT DISTINCT can be sorted only by what it selects")
+			return nil
+		}
 		b.refuseStateTTL(q.Hints)
 		if n = b.distinct(n, q.Pos()); n == nil {
 			return nil

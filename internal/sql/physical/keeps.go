@@ -36,6 +36,8 @@ func (n *Node) keeps() []string {
 		return []string{n.windowKeeps(&l.Window, l.Input, false)}
 	case *plan.Join:
 		return n.joinKeeps(l)
+	case *plan.Sort:
+		return []string{"rows by " + originList(l.Input, []int{l.Time()}), "order=" + n.Detail}
 	case *plan.Rank:
 		return n.rankKeeps(l)
 	case *plan.Aggregate:

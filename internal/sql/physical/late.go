@@ -134,11 +134,12 @@ func (p *Plan) LateRows() []string {
 // lateRows is empty for an operator that drops no rows: one without event time, or whose windows are over the results of windows.
 func (n *Node) lateRows() string {
 	w := plan.DropsLate(n.logical)
-	if w == nil {
-		return ""
-	}
 	when := "the end of their window"
 	switch {
+	case plan.DropsLateRows(n.logical):
+		when = "their time"
+	case w == nil:
+		return ""
 	case w.Kind == plan.Hop || w.Kind == plan.Cumulate:
 		when = "the end of their last window"
 	case w.Kind == plan.Session:

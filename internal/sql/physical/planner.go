@@ -244,6 +244,8 @@ func (p *planner) lower(n plan.Node, path string) *Node {
 		return p.lowerJoin(n, path)
 	case *plan.Rank:
 		return p.lowerRank(n, path)
+	case *plan.Sort:
+		return p.lowerSort(n, path)
 	}
 	p.errs.Errorf(diag.Pos{}, "no operator computes %s", n.Line())
 	return nil

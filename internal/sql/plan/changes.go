@@ -56,6 +56,9 @@ func (c *Changes) infer(n Node, accepts func(*Sink) connector.Modes) connector.M
 			out.Update, out.Before, out.Delete = out.Update || m.Update, out.Before || m.Before, out.Delete || m.Delete
 		}
 		return out
+	case *Sort:
+		c.onlyInserts(n.Pos, n.Input, "ORDER BY")
+		return connector.InsertOnly
 	case *Limit:
 		if c.Updating(n.Input) {
 			c.Missing.Errorf(n.Pos, "LIMIT over an input that updates is not supported yet")
@@ -87,6 +90,13 @@ func (c *Changes) windowAggregate(n *WindowAggregate) connector.Modes {
 		return connector.InsertOnly
 	}
 	return connector.Modes{Update: true, Before: true, Delete: c.Updating(n.Input)}
+}
+
+// onlyInserts refuses an input that changes.
+func (c *Changes) onlyInserts(pos diag.Pos, in Node, what string) {
+	if c.Updating(in) {
+		c.Errors.Errorf(pos, "%s takes only new rows (+I), but its input changes: it is made by %s", what, c.cause(in))
+	}
 }
 
 // sink checks that a sink takes what the query gives.

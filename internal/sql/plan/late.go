@@ -67,6 +67,8 @@ func TapsOf(n Node) []Tap {
 		}
 	case *Rank:
 		return n.Taps
+	case *Sort:
+		return n.Taps
 	case *Join:
 		return slices.Concat(n.TapsL, n.TapsR)
 	}
@@ -88,10 +90,16 @@ func TimeOfWindow(n Node, col int) bool {
 			return true
 		}
 		return TimeOfWindow(n.Input, col)
-	case *Aggregate, *WindowAggregate:
+	case *Aggregate, *WindowAggregate, *Sort:
 		return true
 	}
 	return false
+}
+
+// DropsLateRows reports whether a node without windows drops rows whose time has passed.
+func DropsLateRows(n Node) bool {
+	s, is := n.(*Sort)
+	return is && TimeAttr(s.Input, s.Time()) == types.Rowtime && marked(n)
 }
 
 // DropsLate returns the window of a node that drops late rows; nil if it drops none.
@@ -133,7 +141,7 @@ func marked(n Node) bool {
 		switch in := in.(type) {
 		case *Watermark:
 			return true
-		case *Aggregate, *WindowAggregate:
+		case *Aggregate, *WindowAggregate, *Sort:
 		case *Rank:
 			if in.AtOnce && marked(in) {
 				return true

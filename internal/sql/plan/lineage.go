@@ -28,6 +28,8 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 		return TimeAttr(n.Input, col)
 	case *Limit:
 		return TimeAttr(n.Input, col)
+	case *Sort:
+		return TimeAttr(n.Input, col)
 	case *Expand:
 		if col < len(n.Input.Schema().Fields) {
 			return TimeAttr(n.Input, col)
@@ -105,6 +107,8 @@ func WindowColumn(n Node, col int) (w Windowed, p WindowProp, ok bool) {
 			return WindowColumn(n.Input, c.Index)
 		}
 	case *Filter:
+		return WindowColumn(n.Input, col)
+	case *Sort:
 		return WindowColumn(n.Input, col)
 	case *Expand:
 		if col < len(n.Input.Schema().Fields) {

@@ -26,7 +26,7 @@ func TimeLost(n Node, col int) Lost {
 			return TimeLost(n.Input, c.Index)
 		}
 		return lostIn(n.Input, n.Exprs[col])
-	case *Filter, *Limit:
+	case *Filter, *Limit, *Sort:
 		return TimeLost(n.Inputs()[0], col)
 	case *Expand:
 		if col < len(n.Input.Schema().Fields) {

@@ -157,16 +157,5 @@ func orderText(in Node, partition []int, order []SortKey) string {
 	for i, c := range partition {
 		by[i] = fields[c].Name
 	}
-	keys := make([]string, len(order))
-	for i, k := range order {
-		keys[i] = fields[k.Col].Name
-		if k.Desc {
-			keys[i] += " DESC"
-		}
-		if k.NullsFirst == k.Desc {
-			// NULLs are the smallest values where nothing else is said.
-			keys[i] += map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[k.NullsFirst]
-		}
-	}
-	return fmt.Sprintf("partitionBy=[%s], orderBy=[%s]", strings.Join(by, ", "), strings.Join(keys, ", "))
+	return fmt.Sprintf("partitionBy=[%s], orderBy=[%s]", strings.Join(by, ", "), sortList(in, order))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/graph"
+	"github.com/millstream-io/millstream/internal/op/waiting"
 	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/types"
 )
@@ -150,8 +151,15 @@ func stateColumns(spec *state.Spec, first int, list []types.Type) string {
 // windowed reports whether the namespaces of an operator's tables are windows.
 func windowed(n *graph.Node) bool { return strings.HasPrefix(n.Name, "Window") }
 
+// waits reports whether a table has rows that wait for their time, or counts them.
+func waits(spec *state.Spec) bool { return strings.HasPrefix(spec.Name, waiting.Table) }
+
 func rowOf(n *graph.Node, spec *state.Spec) string {
 	switch {
+	case waits(spec) && spec.Order > 0:
+		return "row that waits"
+	case waits(spec):
+		return "group of keys with rows that wait"
 	case windowed(n) && len(spec.Key) == 0:
 		return "window"
 	case windowed(n):
@@ -167,6 +175,8 @@ func boundOf(n *graph.Node, spec *state.Spec) string {
 	switch {
 	case spec.TTL > 0:
 		return fmt.Sprintf("bounded: a row goes when it was not written for %v of processing time", time.Duration(spec.TTL)*time.Millisecond)
+	case waits(spec):
+		return "bounded: a row goes when the watermark has passed its time"
 	case windowed(n):
 		return "bounded: a row goes when the watermark has passed the end of its window, and allowed lateness"
 	case len(spec.Key) == 0:
