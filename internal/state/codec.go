@@ -221,20 +221,37 @@ func (r *frozenRows) bytes() int64 {
 	return int64(n)
 }
 
-// encode calls f with the disk key and value of the rows, in order of the keys.
-func (r *frozenRows) encode(format rowFormat, f func(i int, key, value []byte)) {
-	var keys keyList
+// encoding has the disk keys and values of rows.
+type encoding struct {
+	keys, values keyList
+	// fresh is set for rows that the disk does not have.
+	fresh []bool
+}
+
+func (e *encoding) reset() {
+	e.keys.reset()
+	e.values.reset()
+	e.fresh = e.fresh[:0]
+}
+
+// add encodes rows of a table.
+func (e *encoding) add(format rowFormat, r *frozenRows) {
 	for i, ns := range r.ns {
 		part := uint32(0)
 		if r.parts != nil {
 			part = r.parts[i]
 		}
-		format.appendPart(&keys, ns, r.groups[i], r.keys, i, part)
+		format.appendPart(&e.keys, ns, r.groups[i], r.keys, i, part)
+		e.values.buf = appendRow(e.values.buf, r.vals, i)
+		e.values.close()
 	}
-	var value []byte
-	for _, i := range keys.sorted() {
-		value = appendRow(value[:0], r.vals, int(i))
-		f(int(i), keys.at(int(i)), value)
+	e.fresh = append(e.fresh, r.fresh...)
+}
+
+// each calls f with the rows in the order of their keys.
+func (e *encoding) each(f func(fresh bool, key, value []byte)) {
+	for _, i := range e.keys.sorted() {
+		f(e.fresh[i], e.keys.at(int(i)), e.values.at(int(i)))
 	}
 }
 

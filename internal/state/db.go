@@ -80,6 +80,8 @@ type DB struct {
 	before int
 	disk   disk
 	sums   sums
+	// scratch is for rows that are written on the task.
+	scratch encoding
 	// restored are the tables that the saved state has, waiting are rows of
 	// them that the memory backend has not filled in yet, by table.
 	restored []TableInfo
@@ -227,7 +229,7 @@ func (db *DB) EndEvent() error {
 		if len(t.empty) > 0 {
 			t.sweep()
 		}
-		if len(t.dirty) > 2*t.rows+flushRows {
+		if t.dirty.n > 2*t.rows+flushRows {
 			t.pruneDirty()
 		}
 		rows += t.rows

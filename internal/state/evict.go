@@ -222,7 +222,7 @@ func (db *DB) writeFrozen(c tableChanges) error {
 	if err := db.closeView(); err != nil {
 		return err
 	}
-	return c.write(db.disk.lsm)
+	return c.write(db.disk.lsm, &db.scratch)
 }
 
 // leave makes one row leave memory.
@@ -252,7 +252,7 @@ func (t *table) rebuild() {
 	if t.parts != nil {
 		t.parts = make(pages[uint32], 0)
 	}
-	t.indexes, t.hand, t.dirty, t.leaving, t.pool, t.sorted = indexPool{}, 0, nil, nil, nil, newOrdering(t)
+	t.indexes, t.hand, t.dirty, t.leaving, t.pool, t.sorted = indexPool{}, 0, slotList{}, nil, nil, newOrdering(t)
 	for _, s := range t.spaces {
 		if s == nil {
 			continue
@@ -268,7 +268,7 @@ func (t *table) rebuild() {
 			*t.flags.at(to[i]) = *old.flags.at(slot) &^ picked
 			t.setPart(to[i], old.partOf(slot))
 			if t.isDirty(to[i]) {
-				t.dirty = append(t.dirty, to[i])
+				t.dirty.add(*t.groups.at(to[i]), to[i])
 			}
 		}
 		move(t.keys, to, old.keys, from, rows)

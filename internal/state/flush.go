@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"runtime"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state/lsm"
@@ -43,7 +44,8 @@ func (t *table) markDurable(slots []int32, rows *frozenRows) {
 	}
 }
 
-func (c *tableChanges) write(tree *lsm.DB) error {
+// write writes the graves, and all rows as one sorted batch; e is scratch.
+func (c *tableChanges) write(tree *lsm.DB, e *encoding) error {
 	if !c.graves.empty() {
 		b := tree.NewBatch()
 		c.graves.write(c.format, b)
@@ -51,37 +53,42 @@ func (c *tableChanges) write(tree *lsm.DB) error {
 			return err
 		}
 	}
-	for _, rows := range c.rows {
-		b := tree.NewBatch()
-		count := tally{b: b, dir: c.dir}
-		rows.encode(c.format, func(i int, key, value []byte) {
-			b.Set(key, value)
-			if rows.fresh[i] {
-				count.add(key, 1)
-			}
-		})
-		count.close()
-		if err := b.Commit(); err != nil {
-			return err
-		}
+	if len(c.rows) == 0 {
+		return nil
 	}
-	return nil
+	e.reset()
+	for _, rows := range c.rows {
+		e.add(c.format, rows)
+		runtime.Gosched() // to a task that waits for a processor
+	}
+	b := tree.NewBatch()
+	count := tally{b: b, dir: c.dir}
+	e.each(func(fresh bool, key, value []byte) {
+		b.Set(key, value)
+		if fresh {
+			count.add(key, 1)
+		}
+	})
+	count.close()
+	return b.Commit()
 }
 
-// pruneDirty takes out of the list of dirty rows what was removed again.
+// pruneDirty takes out of the list of dirty rows what was removed again, and what
+// is there twice.
 func (t *table) pruneDirty() {
 	bit := t.db.dirtyBit
-	rows := t.dirty[:0]
-	for _, slot := range t.dirty {
-		if f := t.flags.at(slot); *f&(live|bit) == live|bit {
+	t.dirty.keep(func(slot int32) bool {
+		f := t.flags.at(slot)
+		dirty := *f&(live|bit) == live|bit
+		if dirty {
 			*f &^= bit
-			rows = append(rows, slot)
 		}
-	}
-	for _, slot := range rows {
+		return dirty
+	})
+	t.dirty.keep(func(slot int32) bool {
 		*t.flags.at(slot) |= bit
-	}
-	t.dirty = rows
+		return true
+	})
 }
 
 // removeGraves removes from disk what was removed from memory.

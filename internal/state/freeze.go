@@ -15,6 +15,9 @@ import (
 const (
 	// minCopy and maxCopy bound the number of rows that are copied at a time.
 	minCopy, maxCopy = 1 << 10, 1 << 11
+	// copiesAtOnce is the number of copies that are written together: many make a
+	// long sorted run, and few let go of the processor sooner.
+	copiesAtOnce = 1 << 13
 	// copySteps is the number of times in which a copy should be done.
 	copySteps = 1 << 8
 )
@@ -34,12 +37,22 @@ type changes struct {
 
 	mu   sync.Mutex
 	more sync.Cond
-	// tables have the copies that are not written, bytes is their size.
+	// tables have what was removed, and queues the copies that are not written, by table:
+	// those that were made in the order of the key groups, and those of rows that
+	// the operator came to first. bytes is their size.
 	tables []tableChanges
+	queues [][2]copyQueue
 	bytes  int64
 	// complete is set when there will be no more copies, gone when nobody wants
 	// them.
 	complete, gone bool
+}
+
+// copyQueue are copies that wait to be written.
+type copyQueue struct {
+	rows  []*frozenRows
+	n     int
+	bytes int64
 }
 
 type tableChanges struct {
@@ -62,9 +75,10 @@ func (db *DB) freeze() *changes {
 		t.graves = graves{}
 		t.dead, t.buried = nil, 0
 		t.newFlags = db.newFlags()
-		t.frozen, t.dirty = t.dirty, nil
-		c.left += len(t.frozen)
+		t.frozen, t.dirty = t.dirty, slotList{}
+		c.left += t.frozen.n
 	}
+	c.queues = make([][2]copyQueue, len(c.tables))
 	return c
 }
 
@@ -80,27 +94,38 @@ func (db *DB) Advance() bool {
 	c := db.disk.pending.changes
 	n := min(max(c.left/copySteps, db.minCopy), maxCopy)
 	for _, t := range db.tables {
-		part := t.frozen[:min(n, len(t.frozen))]
-		t.copyFirst(part)
-		n -= len(part)
-		if t.frozen = t.frozen[len(part):]; len(t.frozen) > 0 {
+		t.copyBuf = t.frozen.take(n, t.copyBuf[:0])
+		n -= len(t.copyBuf)
+		t.copyRows(t.copyBuf, inOrder)
+		if t.frozen.n > 0 {
 			return true
 		}
-		t.frozen = nil
+		t.frozen = slotList{}
 	}
 	db.disk.pending.copied = true
 	c.end(false)
 	return false
 }
 
-// copyFirst copies those of the rows, -1 among them, that the snapshot under way
-// has to have as they are.
+// The queues of changes.
+const (
+	inOrder = iota
+	byTouch
+)
+
+// copyFirst is called with rows that the operator gets.
 func (t *table) copyFirst(slots []int32) {
-	if !t.db.freezing() {
-		return
+	if t.db.freezing() {
+		t.copyBuf = append(t.copyBuf[:0], slots...)
+		t.copyRows(t.copyBuf, byTouch)
 	}
+}
+
+// copyRows copies those of the rows, -1 among them, that the snapshot under way
+// has to have as they are. It uses the memory of slots.
+func (t *table) copyRows(slots []int32, queue int) {
 	mark := t.db.dirtyBit ^ dirty
-	rows := t.copyBuf[:0]
+	rows := slots[:0]
 	for _, slot := range slots {
 		if slot < 0 {
 			continue
@@ -110,11 +135,10 @@ func (t *table) copyFirst(slots []int32) {
 			rows = append(rows, slot)
 		}
 	}
-	t.copyBuf = rows
 	for part := range slices.Chunk(rows, flushRows) {
 		copies := t.freeze(part)
 		t.markDurable(part, copies)
-		t.db.disk.pending.changes.add(slices.Index(t.db.tables, t), copies)
+		t.db.disk.pending.changes.add(slices.Index(t.db.tables, t), queue, copies)
 	}
 }
 
@@ -129,11 +153,14 @@ func (db *DB) copied() int64 {
 	return c.bytes
 }
 
-func (c *changes) add(table int, rows *frozenRows) {
+func (c *changes) add(table, queue int, rows *frozenRows) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tables[table].rows = append(c.tables[table].rows, rows)
-	c.bytes += rows.bytes()
+	q, size := &c.queues[table][queue], rows.bytes()
+	q.rows = append(q.rows, rows)
+	q.n += len(rows.ns)
+	q.bytes += size
+	c.bytes += size
 	c.more.Signal()
 }
 
@@ -145,23 +172,45 @@ func (c *changes) end(gone bool) {
 	c.more.Broadcast()
 }
 
-// next waits for copies and takes them; there are none at the end.
-func (c *changes) next() (tableChanges, error) {
+// take removes the first copies, about as many as are written together.
+func (q *copyQueue) take(bytes int64) (rows []*frozenRows, size int64) {
+	n := 0
+	for len(q.rows) > 0 && n < copiesAtOnce && size < bytes {
+		r := q.rows[0]
+		q.rows[0] = nil
+		q.rows = q.rows[1:]
+		rows = append(rows, r)
+		n += len(r.ns)
+		size += r.bytes()
+	}
+	q.n -= n
+	q.bytes -= size
+	return rows, size
+}
+
+// next waits for so many copies of a table that it is worth while to write them, or
+// for all of them, and takes them; there are none at the end. Many rows that
+// are written together make one sorted run, which costs the tree much less than
+// many small ones.
+func (c *changes) next(bytes int64) (part tableChanges, size int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
 		if c.gone {
-			return tableChanges{}, errGivenUp
+			return tableChanges{}, 0, errGivenUp
 		}
 		for i := range c.tables {
-			if t := &c.tables[i]; len(t.rows) > 0 {
-				part := tableChanges{format: t.format, rows: t.rows, dir: t.dir}
-				t.rows = nil
-				return part, nil
+			for j := range c.queues[i] {
+				q := &c.queues[i][j]
+				if q.n == 0 || q.n < copiesAtOnce && q.bytes < bytes && !c.complete {
+					continue
+				}
+				rows, size := q.take(bytes)
+				return tableChanges{format: c.tables[i].format, rows: rows, dir: c.tables[i].dir}, size, nil
 			}
 		}
 		if c.complete {
-			return tableChanges{}, nil
+			return tableChanges{}, 0, nil
 		}
 		c.more.Wait()
 	}
@@ -179,19 +228,19 @@ func (c *changes) writeAll() error {
 	if err := c.writeGraves(); err != nil {
 		return err
 	}
+	tree := c.db.disk.lsm
+	var e encoding
 	for {
-		part, err := c.next()
+		part, size, err := c.next(int64(tree.MemTable()))
 		if err != nil || len(part.rows) == 0 {
 			return err
 		}
-		if err := part.write(c.db.disk.lsm); err != nil {
+		if err := part.write(tree, &e); err != nil {
 			return err
 		}
 		runtime.Gosched() // to a task that waits for a processor
 		c.mu.Lock()
-		for _, rows := range part.rows {
-			c.bytes -= rows.bytes()
-		}
+		c.bytes -= size
 		c.mu.Unlock()
 	}
 }
@@ -204,7 +253,7 @@ func (c *changes) writeGraves() error {
 		}
 		for i := range c.tables {
 			t := tableChanges{format: c.tables[i].format, graves: c.tables[i].graves}
-			if c.firstErr = t.write(c.db.disk.lsm); c.firstErr != nil {
+			if c.firstErr = t.write(c.db.disk.lsm, &encoding{}); c.firstErr != nil {
 				return
 			}
 			c.tables[i].graves = graves{}

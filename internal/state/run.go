@@ -43,20 +43,15 @@ func (db *DB) freezeAll() []tableChanges {
 
 // runFile returns the content of a run file of rows.
 func runFile(tables []tableChanges) []byte {
-	var keys, values keyList
+	var e encoding
 	for _, t := range tables {
 		for _, rows := range t.rows {
-			rows.encode(t.format, func(_ int, key, value []byte) {
-				keys.add(key)
-				values.add(value)
-			})
+			e.add(t.format, rows)
 		}
 	}
 	out := []byte(runMagic)
-	for _, i := range keys.sorted() {
-		out = appendBytes(appendBytes(out, keys.at(int(i))), values.at(int(i)))
-	}
-	out = binary.LittleEndian.AppendUint64(out, uint64(keys.len()))
+	e.each(func(_ bool, key, value []byte) { out = appendBytes(appendBytes(out, key), value) })
+	out = binary.LittleEndian.AppendUint64(out, uint64(e.keys.len()))
 	return binary.LittleEndian.AppendUint64(out, xxh3.Hash(out))
 }
 

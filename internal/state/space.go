@@ -317,7 +317,7 @@ func (s *space) add(low uint32, group uint64, i int32) int32 {
 	}
 	*t.flags.at(slot) = t.newFlags
 	if t.newFlags&dirty != 0 {
-		t.dirty = append(t.dirty, slot)
+		t.dirty.add(*t.groups.at(slot), slot)
 	}
 	s.rows++
 	t.rows++
@@ -463,7 +463,7 @@ func (s *space) mark(slots []int32) {
 	for _, slot := range slots {
 		if f := t.flags.at(slot); *f&t.db.dirtyBit == 0 {
 			*f |= t.db.dirtyBit
-			t.dirty = append(t.dirty, slot)
+			t.dirty.add(*t.groups.at(slot), slot)
 		}
 	}
 }

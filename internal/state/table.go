@@ -49,11 +49,11 @@ type table struct {
 	newFlags uint8
 	// dirty lists the slots that were flagged dirty; some may be free by now,
 	// or be listed twice.
-	dirty  []int32
+	dirty  slotList
 	graves graves
 	// frozen lists the slots that the snapshot under way has to copy, as dirty
 	// does.
-	frozen []int32
+	frozen slotList
 	// dead are the keys among the graves, the first buried of them; only a read
 	// beside a snapshot needs it.
 	dead   map[string]bool
@@ -361,7 +361,7 @@ func (t *table) keyVectors(slots []int32) []batch.Vector {
 func (t *table) memBytes() int {
 	// A slot has its meta data, and one without a row a place in a list.
 	const metaSize, freeSize, spaceSize = 10, 4, 256
-	total := int(t.alloc.next)*metaSize + (int(t.alloc.next)-t.rows)*freeSize + len(t.byNS)*spaceSize + len(t.parts)<<(pageBits+2) + 4*(cap(t.dirty)+cap(t.frozen)) + cap(t.graves.rows.buf)
+	total := int(t.alloc.next)*metaSize + (int(t.alloc.next)-t.rows)*freeSize + len(t.byNS)*spaceSize + len(t.parts)<<(pageBits+2) + t.dirty.memBytes() + t.frozen.memBytes() + cap(t.graves.rows.buf)
 	if t.sorted != nil {
 		total += int(t.alloc.next) * nodeSize
 	}

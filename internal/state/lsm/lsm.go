@@ -36,6 +36,10 @@ const (
 	// flushes; those of each further one are twice as large.
 	baseFileSize = 16 << 20
 	orderedRuns  = 16
+	// Pebble's own memtables are for small writes only, and a fraction of what is
+	// flushed at a time: a batch of more than half a memtable is a run of its own,
+	// which is not sorted in by a skip list, and sets out a new memtable.
+	arenaShare, minArena = 16, 32 << 10
 )
 
 // Options are the memory that a DB may take. The zero value means a cache that
@@ -179,7 +183,7 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 		Cache:              cache.blocks,
 		DisableWAL:         true,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
-		MemTableSize:       uint64(db.memTable),
+		MemTableSize:       uint64(max(db.memTable/arenaShare, minArena)),
 		// The list of files is copied into each checkpoint.
 		MaxManifestFileSize: 1 << 20,
 		Merger:              counts,
@@ -304,6 +308,9 @@ func (db *DB) check() error {
 	}
 	return nil
 }
+
+// MemTable is the size of a memtable in bytes.
+func (db *DB) MemTable() int { return db.memTable }
 
 // Excise removes the keys in [from, to) without reading or writing them: files
 // that have others as well are seen in part from then on. Nothing must have been
