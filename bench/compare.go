@@ -26,6 +26,7 @@ type options struct {
 	engines             string
 	set, flink          string
 	objectReuse         string
+	keys                int64
 	warmEvents          int64
 	verbose             bool
 	queries             []string
@@ -37,6 +38,7 @@ func parseOptions(args []string, stderr *os.File) (*options, error) {
 	o.params = workloadFlags(f, 5_000_000)
 	f.Int64Var(&o.flinkEvents, "flink-events", 0, "events for Flink, if not as many as --events; rates are per event")
 	f.Int64Var(&o.checkEvents, "check-events", 100_000, "events of the runs that compare answers; for 100000 and 1000000 the answers are known; 0: no such runs")
+	f.Int64Var(&o.keys, "keys", 0, "keys of the query keyed; 0: a quarter of the events")
 	f.IntVar(&o.parallelism, "parallelism", 1, "of each job")
 	f.BoolVar(&o.preload, "preload", false, "make the events before the measured time")
 	f.IntVar(&o.repeat, "repeat", 3, "measured runs of each engine, in turn; the table has the medians; 0: only compare answers")
@@ -170,7 +172,7 @@ func (c *comparison) run() ([]row, error) {
 	queries := make([]query, len(c.queries))
 	for i, name := range c.queries {
 		var err error
-		if queries[i], err = findQuery(c.shared, c.scratch, name); err != nil {
+		if queries[i], err = findQuery(c.shared, c.scratch, name, c.keys); err != nil {
 			return nil, err
 		}
 	}

@@ -172,7 +172,7 @@ func TestExpectedAnswer(t *testing.T) {
 
 func TestScript(t *testing.T) {
 	m := &millstream{shared: workload(t), set: []string{"a.b=c=d"}}
-	q, err := findQuery(m.shared, t.TempDir(), "q0")
+	q, err := findQuery(m.shared, t.TempDir(), "q0", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ INSERT INTO q0 SELECT 'count' FROM events;`
 // Flink's runner finds our own queries by a path from its folder of queries.
 func TestFlinkArguments(t *testing.T) {
 	shared, scratch := workload(t), t.TempDir()
-	q, err := findQuery(shared, scratch, "tumble")
+	q, err := findQuery(shared, scratch, "tumble", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestFlinkArguments(t *testing.T) {
 	if got := strings.Join(args[2:], " "); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if _, err := findQuery(shared, scratch, "q99"); err == nil || !errors.As(err, new(usageError)) {
+	if _, err := findQuery(shared, scratch, "q99", 0); err == nil || !errors.As(err, new(usageError)) {
 		t.Errorf("q99 gives %v", err)
 	}
 }

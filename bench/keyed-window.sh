@@ -10,9 +10,9 @@
 # count) for each of them. Figures are read from /proc while the process lasts; the
 # last ones that could be read count.
 #
-#   bench/keyed-window.sh --flink SHARED [--keys N] [--memory MB] [--program FILE] [flags of bench compare ...]
+#   bench/keyed-window.sh --flink SHARED [--keys N] [--rows N] [--memory MB] [--program FILE] [flags of bench compare ...]
 #
-# runs such a window (queries/keyed.sql, 4 events a key) on Millstream and on Flink
+# runs such a window (queries/keyed.sql, 4 events a key or --rows) on Millstream and on Flink
 # in turn, and prints both as bench compare does. SHARED is the folder of the
 # workload. Flink has its state in RocksDB, with half of the memory managed and
 # half as heap (256 MB at least; HEAP=1g in the environment gives it more); what
@@ -38,7 +38,7 @@ if [ -n "$flink" ]; then
 	program=$(realpath "$program")
 	cd "$here/.."
 	heap=$((memory / 2 > 256 ? memory / 2 : 256))
-	HEAP=${HEAP:-${heap}m} exec go run ./bench compare --shared "$flink" --millstream "$program" --events $((4 * keys)) \
+	HEAP=${HEAP:-${heap}m} exec go run ./bench compare --shared "$flink" --millstream "$program" --events "${rows:-$((4 * keys))}" --keys "$keys" \
 		--repeat 1 --check-events 1000000 --warmup-events 1000000 \
 		--set "memory.limit=${memory}mb;execution.checkpointing.interval=10 s" \
 		--flink "--state rocksdb --managed $((memory / 2))m --checkpoint 10s" "$@" keyed

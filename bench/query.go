@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -25,8 +27,9 @@ type query struct {
 	file string // absolute
 }
 
-// findQuery looks a query up in the shared workload, then among our own, which it puts into the scratch folder.
-func findQuery(shared, scratch, name string) (query, error) {
+// findQuery looks a query up in the shared workload, then among our own, which it puts into the scratch folder, with
+// so many keys where they speak of ${keys}; 0 means a quarter of the events.
+func findQuery(shared, scratch, name string, keys int64) (query, error) {
 	file := filepath.Join(shared, "queries", name+".sql")
 	if _, err := os.Stat(file); err == nil {
 		return query{name, file}, nil
@@ -35,8 +38,12 @@ func findQuery(shared, scratch, name string) (query, error) {
 	if err != nil {
 		return query{}, badUsage("there is no query %q in %s, nor in bench/queries", name, filepath.Dir(file))
 	}
+	number := "${events} / 4"
+	if keys > 0 {
+		number = strconv.FormatInt(keys, 10)
+	}
 	file = filepath.Join(scratch, name+".sql")
-	return query{name, file}, os.WriteFile(file, text, 0o644)
+	return query{name, file}, os.WriteFile(file, bytes.ReplaceAll(text, []byte("${keys}"), []byte(number)), 0o644)
 }
 
 // format is that of the file that the query reads; "" if it reads generated events.
