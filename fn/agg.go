@@ -20,7 +20,7 @@ type AggDef struct {
 // AggExample shows an aggregate over a column of values, written as the cells
 // of a test script, and its result.
 type AggExample struct {
-	Call string   // SUM(x)
+	Call string   // SUM(x), with constants behind x
 	Type string   // type of x
 	Rows []string // values of x
 	Want string   // value :: TYPE

@@ -12,6 +12,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
+	"github.com/millstream-io/millstream/internal/expr"
 	"github.com/millstream-io/millstream/internal/expr/exprtest"
 	"github.com/millstream-io/millstream/internal/sql/ast"
 	"github.com/millstream-io/millstream/internal/sql/bind"
@@ -101,20 +102,34 @@ func TestAggExamples(t *testing.T) {
 }
 
 func aggExample(t *testing.T, e fn.AggExample) (string, error) {
-	name, arg, _ := strings.Cut(strings.TrimSuffix(e.Call, ")"), "(")
-	typ := typeOf(t, e.Type)
-	v := column(t, typ, e.Rows)
-	var argTypes []types.Type
-	var args []batch.Vector
-	if arg != "*" {
-		argTypes, args = []types.Type{typ}, []batch.Vector{v}
+	name, args, _ := strings.Cut(strings.TrimSuffix(e.Call, ")"), "(")
+	c := &fn.Call{Def: &fn.Def{Name: name}, Env: exprtest.Env()}
+	if x, ok := strings.CutSuffix(args, " NULL ON NULL"); ok {
+		args, c.Nulls = x, fn.KeepNulls
 	}
-	b, err := bindAgg(name, exprtest.Env(), argTypes...)
+	var constants []expr.Expr
+	var in []batch.Vector
+	if args != "*" {
+		first, rest, _ := strings.Cut(args, ", ")
+		if first != "x" {
+			t.Fatalf("%s: the first argument is not x", e.Call)
+		}
+		typ := typeOf(t, e.Type)
+		c.Args, in = []fn.Arg{{Type: typ}}, []batch.Vector{column(t, typ, e.Rows)}
+		constants = constantArgs(t, c, rest)
+	}
+	b, err := fn.LookupAgg(name).Bind(c)
 	if err != nil {
 		return "", err
 	}
+	if len(b.Params) > 0 && b.Params[0].IsValid() {
+		in[0] = column(t, b.Params[0], e.Rows)
+	}
+	for i, k := range constants {
+		in = append(in, repeated(t, k, b, i+1, len(e.Rows)))
+	}
 	st := stateOf(b, 1)
-	if err := b.Agg.Add(st, make([]int32, len(e.Rows)), args, batch.All(len(e.Rows))); err != nil {
+	if err := b.Agg.Add(st, make([]int32, len(e.Rows)), in, batch.All(len(e.Rows))); err != nil {
 		return "", err
 	}
 	out, err := b.Agg.Result(st, []int32{0})
@@ -125,6 +140,33 @@ func aggExample(t *testing.T, e fn.AggExample) (string, error) {
 		t.Errorf("%s of %s: a vector of %s, bound as %s", e.Call, e.Type, out.Type(), b.Result)
 	}
 	return cells(out)[0] + " :: " + b.Result.String(), nil
+}
+
+// constantArgs reads the arguments behind the first one, which are constants.
+func constantArgs(t *testing.T, c *fn.Call, src string) (out []expr.Expr) {
+	t.Helper()
+	if src == "" {
+		return nil
+	}
+	row, err := exprtest.Constant("ROW("+src+")", c.Env)
+	must(t, err)
+	for _, a := range row.(*expr.Call).Args {
+		lit := expr.Fold(a, c.Env).(*expr.Lit)
+		c.Args = append(c.Args, fn.Arg{Type: lit.Type(), Const: lit.Value})
+		out = append(out, lit)
+	}
+	return out
+}
+
+// repeated is a constant as column i of the arguments.
+func repeated(t *testing.T, k expr.Expr, b *fn.BoundAgg, i, n int) batch.Vector {
+	t.Helper()
+	if i < len(b.Params) && b.Params[i].IsValid() {
+		cast, err := expr.Coerce(k, b.Params[i], exprtest.Env())
+		must(t, err)
+		k = expr.Fold(cast, exprtest.Env())
+	}
+	return batch.Take(k.(*expr.Lit).Value, make([]int32, n))
 }
 
 // TestAggTypes checks which types are taken, and what they give.

@@ -71,8 +71,9 @@ func (l listAgg) Result(st []batch.Column, slots []int32) (batch.Vector, error) 
 }
 
 var arrayAggDef = &AggDef{
-	Name: "ARRAY_AGG", Syntax: "ARRAY_AGG(x)",
-	Doc: "Returns the values, NULL as well, as an ARRAY in the order in which they came, and NULL if there are none.",
+	Name: "ARRAY_AGG", Syntax: "ARRAY_AGG(x) [IGNORE NULLS | RESPECT NULLS]",
+	Doc: "Returns the values as an ARRAY in the order in which they came, and NULL if there are none. NULL is a value, unless IGNORE NULLS is said. " +
+		"ORDER BY within the parentheses has no effect, as in Flink.",
 	Examples: []AggExample{
 		{Call: "ARRAY_AGG(x)", Type: "INT", Rows: []string{"2", "NULL", "1"}, Want: "[2, NULL, 1] :: ARRAY<INT>"},
 		{Call: "ARRAY_AGG(x)", Type: "INT", Rows: nil, Want: "NULL :: ARRAY<INT>"},
@@ -82,7 +83,7 @@ var arrayAggDef = &AggDef{
 		if err != nil {
 			return nil, err
 		}
-		l := changeLog{result: types.ArrayOf(t).WithNull(t.Nullable), nulls: true}
+		l := changeLog{result: types.ArrayOf(t).WithNull(t.Nullable), nulls: c.Nulls != SkipNulls}
 		return l.bound(arrayAgg{l}), nil
 	},
 }

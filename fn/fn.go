@@ -51,9 +51,22 @@ type Example struct{ Expr, Want string }
 type Call struct {
 	Def  *Def
 	Args []Arg
+	// Nulls is what an aggregate does with NULLs, where the call says so.
+	Nulls NullMode
 	// Env is the session's settings.
 	Env *Env
 }
+
+// NullMode is what an aggregate that collects values does with NULLs.
+type NullMode uint8
+
+// The values of NullMode: what the function does by itself, RESPECT NULLS or
+// NULL ON NULL, and IGNORE NULLS or ABSENT ON NULL.
+const (
+	NullsByDefault NullMode = iota
+	KeepNulls
+	SkipNulls
+)
 
 // Arg is an argument of a call.
 type Arg struct {

@@ -79,6 +79,10 @@ func ownPart(out *diag.List, node any) {
 		if slices.Contains(n.Details, "STATE") {
 			out.Errorf(n.Pos(), "Flink has no EXPLAIN STATE")
 		}
+	case *ast.Call:
+		if n.JSON != nil && n.Filter != nil {
+			out.Errorf(n.Filter.Pos(), "Flink takes no FILTER behind %s", strings.ToUpper(n.FuncName()))
+		}
 	}
 }
 

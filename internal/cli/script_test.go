@@ -148,6 +148,7 @@ EXECUTE STATEMENT SET BEGIN
   INSERT INTO o SELECT k FROM (SELECT * FROM STATE('job', 'op')) UNION ALL SELECT k FROM v;
 END;
 SELECT k FROM TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' SECOND);
+SELECT COUNT(k) FILTER (WHERE k > 1), JSON_ARRAYAGG(k) FILTER (WHERE k > 1) FROM e;
 `)
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -164,6 +165,7 @@ SELECT k FROM TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' SECOND);
 		`4:80: option "late-rows" does not exist in Flink`,
 		"5:1: Flink has no EXPLAIN STATE",
 		"7:46: Flink has no table function STATE, the state of an operator of a job",
+		"10:71: Flink takes no FILTER behind JSON_ARRAYAGG",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

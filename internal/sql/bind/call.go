@@ -60,22 +60,25 @@ func (b *Binder) call(s *scope, c *ast.Call) expr.Expr {
 
 // refused reports what a call uses that is not supported yet.
 func (b *Binder) refused(c *ast.Call, name string) bool {
+	agg := fn.LookupAgg(name) != nil // which looks at its clauses itself
 	switch {
 	case len(c.Name.Parts) > 1:
 		b.unsupported(c.Pos(), "the user-defined function "+strings.Join(c.Name.Strings(), "."))
 	case c.Over != nil:
 		b.unsupported(c.Over.Pos(), "OVER")
-	case len(c.WithinGroup) > 0:
+	case len(c.WithinGroup) > 0 && !agg:
 		b.unsupported(c.WithinGroup[0].Pos(), "WITHIN GROUP")
-	case len(c.OrderBy) > 0:
+	case len(c.OrderBy) > 0 && !agg:
 		b.unsupported(c.OrderBy[0].Pos(), "ORDER BY within an aggregate function")
-	case c.Nulls != ast.NullsDefault:
+	case c.Nulls != ast.NullsDefault && !agg:
 		b.unsupported(c.Pos(), "IGNORE NULLS and RESPECT NULLS")
 	case c.Semantics != "":
 		b.unsupported(c.Pos(), c.Semantics)
-	case c.JSON != nil:
+	case c.JSON != nil && !agg:
 		b.unsupported(c.Pos(), name)
-	case flinkFunctions[name] && fn.Lookup(name) == nil && fn.LookupAgg(name) == nil:
+	case name == "APPROX_COUNT_DISTINCT":
+		b.errorf(c.Pos(), "%s is not there for streams, as in Flink", name).WithHint("use COUNT(DISTINCT ..)")
+	case flinkFunctions[name] && fn.Lookup(name) == nil && !agg:
 		b.unsupported(c.Pos(), name)
 	default:
 		return false

@@ -205,7 +205,8 @@ func (b *Binder) aggCall(s *scope, c *ast.Call, def *fn.AggDef) expr.Expr {
 	}
 	inner := &scope{rel: s.rel, where: "the arguments of an aggregate function", pos: s.pos}
 	args := b.exprs(inner, c.Args)
-	ok := args != nil || len(c.Args) == 0
+	nulls, ok := b.aggClauses(inner, c, def.Name)
+	ok = ok && (args != nil || len(c.Args) == 0)
 	var filter expr.Expr
 	if c.Filter != nil {
 		filter = b.condition(&scope{rel: s.rel, where: "FILTER", pos: s.pos}, c.Filter, "FILTER")
@@ -214,7 +215,7 @@ func (b *Binder) aggCall(s *scope, c *ast.Call, def *fn.AggDef) expr.Expr {
 	if !ok {
 		return nil
 	}
-	call := &fn.Call{Def: &fn.Def{Name: def.Name}, Env: b.Env, Args: make([]fn.Arg, len(args))}
+	call := &fn.Call{Def: &fn.Def{Name: def.Name}, Env: b.Env, Args: make([]fn.Arg, len(args)), Nulls: nulls}
 	for i, a := range args {
 		call.Args[i] = fn.Arg{Type: a.Type(), Implicit: a.Type().Kind == types.Null}
 		if lit, ok := expr.Fold(a, b.Env).(*expr.Lit); ok {
@@ -266,7 +267,7 @@ func neverNull(def *fn.AggDef, call *fn.Call) bool {
 // add enters a call, or finds the same one.
 func (a *aggScope) add(c aggCall) expr.Expr {
 	for i, o := range a.calls {
-		if o.def == c.def && o.distinct == c.distinct && plan.Same(o.filter, c.filter) && sameExprs(o.args, c.args) {
+		if o.def == c.def && o.call.Nulls == c.call.Nulls && o.distinct == c.distinct && plan.Same(o.filter, c.filter) && sameExprs(o.args, c.args) {
 			return a.column(i)
 		}
 	}

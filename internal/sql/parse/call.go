@@ -26,7 +26,7 @@ func (p *parser) call(start diag.Span, name ast.Name) *ast.Call {
 	return c
 }
 
-// arguments reads a, b, .. [ORDER BY ..].
+// arguments reads a, b, .. [IGNORE NULLS] [ORDER BY ..].
 func (p *parser) arguments(c *ast.Call) {
 	c.Args = append(c.Args, p.argument())
 	if p.is("TO") && isFloorOrCeil(c.Name.Parts) {
@@ -36,9 +36,23 @@ func (p *parser) arguments(c *ast.Call) {
 	for p.acceptOp(",") {
 		c.Args = append(c.Args, p.argument())
 	}
+	p.nullTreatment(c)
 	if p.is("ORDER") {
 		c.OrderBy = p.orderBy()
 	}
+}
+
+// nullTreatment reads IGNORE NULLS or RESPECT NULLS, if it is there.
+func (p *parser) nullTreatment(c *ast.Call) bool {
+	switch {
+	case p.accept("IGNORE", "NULLS"):
+		c.Nulls = ast.IgnoreNulls
+	case p.accept("RESPECT", "NULLS"):
+		c.Nulls = ast.RespectNulls
+	default:
+		return false
+	}
+	return true
 }
 
 func isFloorOrCeil(name []ast.Ident) bool {
@@ -128,13 +142,7 @@ func (p *parser) closeCall(start diag.Span, c *ast.Call) {
 	p.expectOp(")", "after the arguments of "+c.FuncName())
 	for {
 		switch {
-		case p.isSeq("IGNORE", "NULLS"), p.isSeq("RESPECT", "NULLS"):
-			c.Nulls = ast.RespectNulls
-			if p.is("IGNORE") {
-				c.Nulls = ast.IgnoreNulls
-			}
-			p.advance()
-			p.advance()
+		case p.nullTreatment(c):
 		case p.isSeq("WITHIN", "GROUP"):
 			p.advance()
 			p.advance()

@@ -168,7 +168,7 @@ func aggKeeps(in plan.Node, aggs []plan.Agg) []string {
 		if a.Distinct {
 			s += "DISTINCT "
 		}
-		s += originList(in, a.Args) + ")"
+		s += originList(in, a.Args) + ")" + a.Nulls()
 		if a.Filter >= 0 {
 			s += " FILTER " + origin(in, a.Filter)
 		}

@@ -446,11 +446,16 @@ func (a *Agg) Text(in *types.Schema) string {
 	if a.Distinct {
 		text = "DISTINCT " + text
 	}
-	text = a.Def.Name + "(" + text + ")"
+	text = a.Def.Name + "(" + text + ")" + a.Nulls()
 	if a.Filter >= 0 {
 		text += " FILTER " + in.Fields[a.Filter].Name
 	}
 	return text
+}
+
+// Nulls is what the call says of NULLs, with a space before it.
+func (a *Agg) Nulls() string {
+	return [...]string{"", " RESPECT NULLS", " IGNORE NULLS"}[a.Call.Nulls]
 }
 
 // Line implements Node.
