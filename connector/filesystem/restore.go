@@ -3,8 +3,11 @@ package filesystem
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -70,6 +73,9 @@ func (w *writer) takeOver(s *writerState) error {
 	if w.ctx.Published {
 		// Its files may have been moved since, or be on another machine.
 		s.Done = nil
+	}
+	if err := w.finishRenames(s.Done); err != nil {
+		return err
 	}
 	if err := w.publish(s.Done); err != nil {
 		return err
@@ -190,6 +196,61 @@ func (w *writer) publish(files []doneFile) error {
 		}
 	}
 	return nil
+}
+
+// finishRenames removes the hidden names of files that have got their names
+// already, where a crash has left both: not every file system renames in one step.
+// A file of another job that has taken such a name has other rows.
+func (w *writer) finishRenames(files []doneFile) error {
+	var dirs []string
+	for _, d := range files {
+		full := w.dirPath(d.Dir)
+		from := w.fs.PathJoin(full, w.hiddenName(d.Name))
+		if same, err := sameContent(w.fs, from, w.fs.PathJoin(full, d.Name)); err != nil || !same {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.fs.Remove(from); err != nil {
+			return err
+		}
+		dirs = append(dirs, d.Dir)
+	}
+	return w.syncDirs(dirs)
+}
+
+// sameContent reports whether two files are there and have the same bytes.
+func sameContent(fsys vfs.FS, a, b string) (bool, error) {
+	var files [2]vfs.File
+	var size [2]int64
+	for i, name := range []string{a, b} {
+		f, err := fsys.Open(name, vfs.SequentialReads)
+		if vfs.IsNotExist(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return false, err
+		}
+		files[i], size[i] = f, info.Size()
+	}
+	if size[0] != size[1] {
+		return false, nil
+	}
+	var sums [2]uint64
+	for i, f := range files {
+		h := xxh3.New()
+		if _, err := io.Copy(h, f); err != nil {
+			return false, err
+		}
+		sums[i] = h.Sum64()
+	}
+	return sums[0] == sums[1], nil
 }
 
 // renaming is held while a free name is looked for and taken: several sinks of

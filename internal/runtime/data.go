@@ -445,6 +445,9 @@ func (d *Data) checkIdentity() error {
 // anew.
 func (d *Data) Latest() *checkpoint.Manifest { return d.dir.Latest() }
 
+// Retained returns the numbers of the checkpoints that the job has, ascending.
+func (d *Data) Retained() []int64 { return d.dir.Retained() }
+
 // Incarnation is the number of starts so far.
 func (d *Data) Incarnation() int64 { return d.meta.Incarnation }
 

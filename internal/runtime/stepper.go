@@ -98,10 +98,13 @@ func (j *Job) Checkpoint() error {
 	return nil
 }
 
-// TriggerSavepoint asks for a savepoint. The result tells its number once it is
-// durable and published; 0 before.
-func (j *Job) TriggerSavepoint() (saved func() (id int64, err error)) {
+// TriggerSavepoint asks for a savepoint, with which the job stops if stop is set.
+// The result tells its number once it is durable and published; 0 before.
+func (j *Job) TriggerSavepoint(stop bool) (saved func() (id int64, err error)) {
 	a := &ask{kind: askSavepoint, done: make(chan outcome, 1)}
+	if stop {
+		a.kind = askStop
+	}
 	j.control.tell(notice{kind: noticeAsk, ask: a})
 	return func() (int64, error) {
 		select {

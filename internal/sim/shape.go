@@ -152,6 +152,12 @@ func Shapes() []Shape {
 			windows[0].call + " GROUP BY k, window_start, window_end) AS l LEFT JOIN (SELECT k, window_start, window_end, SUM(v) AS s FROM " + windows[0].call +
 			" WHERE v > 9 GROUP BY k, window_start, window_end) AS r ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"},
 		{"rows in order of time", "SELECT k, CAST(ts AS STRING), CAST(id AS STRING), u FROM rides ORDER BY ts, v DESC, id"},
+		{"running aggregates", "SELECT k, CAST(id AS STRING)" + text([]string{"SUM(v) OVER w", "COUNT(DISTINCT u) OVER w", "MAX(u) OVER w", "LAG(v, 2, -1) OVER w", "RANK() OVER w"}) +
+			" FROM rides WINDOW w AS (PARTITION BY k ORDER BY ts)"},
+		{"aggregates of the last rows", "SELECT k, CAST(id AS STRING)" + text([]string{"SUM(v) OVER w", "COUNT(DISTINCT u) OVER w", "MIN(v) OVER w", "FIRST_VALUE(u) OVER w"}) +
+			" FROM rides WINDOW w AS (PARTITION BY k ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)"},
+		{"aggregates of the last seconds", "SELECT k, CAST(id AS STRING)" + text([]string{"SUM(v) OVER w", "COUNT(DISTINCT u) OVER w", "MIN(v) OVER w"}) +
+			" FROM rides WINDOW w AS (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '20' SECOND PRECEDING AND CURRENT ROW)"},
 		{"rows of windows", "SELECT k, " + span + ", CAST(id AS STRING), u FROM " + windows[2].call},
 	} {
 		columns := strings.Count(topLevel(s.insert), ",") - 1

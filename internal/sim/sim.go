@@ -37,12 +37,17 @@ type Config struct {
 	// behind it, all of them if it is below 0 (until the next start).
 	FailAt, FailCount int64
 	Fail              vfs.Calls
+	// CrashAtFail makes the process crash where a call has failed. With a FailCount
+	// below 0 that is a crash just before the call.
+	CrashAtFail bool
 	// Disk is what is there at the beginning; nil is an empty disk.
 	Disk *vfs.CrashFS
 	// StopAt is the number of the step at which the process crashes for good; 0:
 	// never. SaveAt is that of a step at which somebody asks for a savepoint; the
-	// process crashes for good when it is complete.
+	// process crashes for good when it is complete; or, if SaveStops is set, the job
+	// stops with it.
 	StopAt, SaveAt int
+	SaveStops      bool
 	// From is the directory of a savepoint on Disk from which the job begins; it
 	// has no checkpoints of its own then.
 	From string
@@ -130,6 +135,12 @@ func (w *world) run() error {
 		if err := w.start(); err != nil {
 			if !w.forgive(err) {
 				return err
+			}
+			if w.CrashAtFail {
+				if err := w.crash(); err != nil {
+					return err
+				}
+				continue
 			}
 			if err := w.synced(); err != nil {
 				return err
@@ -234,6 +245,9 @@ func (w *world) steps() (again bool, err error) {
 			if !w.forgive(err) {
 				return false, err
 			}
+			if w.CrashAtFail {
+				return true, w.crash()
+			}
 			return true, errors.Join(w.synced(), w.end())
 		}
 		if w.job.Over() {
@@ -245,14 +259,14 @@ func (w *world) steps() (again bool, err error) {
 // stops ends the simulation where that is asked for.
 func (w *world) stops() (over bool, err error) {
 	if w.Steps == w.SaveAt {
-		w.saved = w.job.TriggerSavepoint()
+		w.saved = w.job.TriggerSavepoint(w.SaveStops)
 	}
-	if w.saved != nil {
+	if w.saved != nil && w.Savepoint == 0 {
 		if w.Savepoint, err = w.saved(); err != nil {
 			return true, err
 		}
 	}
-	if over = w.Steps == w.StopAt || w.Savepoint > 0; over {
+	if over = w.Steps == w.StopAt || w.Savepoint > 0 && !w.SaveStops; over {
 		err = w.crash()
 	}
 	return over, err
@@ -314,6 +328,7 @@ func (w *world) crash() error {
 // drop closes everything.
 func (w *world) drop() error {
 	var errs []error
+	w.saved = nil // who has asked is gone
 	if w.job != nil {
 		errs = append(errs, w.job.Close())
 		w.job = nil
@@ -327,5 +342,11 @@ func (w *world) drop() error {
 
 func (w *world) finish() error {
 	w.note()
-	return w.end()
+	if err := w.end(); err != nil || w.saved == nil || !w.SaveStops {
+		return err
+	}
+	// A savepoint with which the job stops is told when all is over.
+	var err error
+	w.Savepoint, err = w.saved()
+	return err
 }
