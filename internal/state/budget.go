@@ -89,6 +89,14 @@ func (b *Budget) Queues() int64 { return b.limit.Load() / QueueShare }
 // Used is what the rows of all DBs took when their last events were over.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
+// OffHeap is what blocks and memtables take outside of Go's heap.
+func (b *Budget) OffHeap() int64 {
+	if !lsm.OffHeap {
+		return 0
+	}
+	return b.cacheBytes()
+}
+
 // rowBytes is what the rows of all members may take.
 func (b *Budget) rowBytes() int64 {
 	if b.lean.Load() {

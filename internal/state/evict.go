@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/millstream-io/millstream/batch"
@@ -277,7 +276,7 @@ func (t *table) rebuild() {
 			t.sorted.relink(s, to, from, old.sorted)
 		}
 		if len(from) > smallSpace {
-			s.index = t.indexes.get(1 << bits.Len(uint(2*len(from)-1)))
+			s.index = t.indexes.get(indexSize(len(from) * 2))
 			for _, slot := range to {
 				s.enter(t.meta.at(slot).low, slot)
 			}

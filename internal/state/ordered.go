@@ -121,8 +121,7 @@ func (o *ordering) insert(s *space, slot int32) {
 		s.growRuns()
 	}
 	low := o.nodes.at(slot).low
-	mask := uint32(len(s.runIndex) - 1)
-	for p := low & mask; ; p = (p + 1) & mask {
+	for p := home(low, len(s.runIndex)); ; p = behind(p, s.runIndex) {
 		x := s.runIndex[p]
 		if x == 0 {
 			*o.nodes.at(slot) = node{low: low}
@@ -171,14 +170,12 @@ func (o *ordering) insertInto(root, slot int32) int32 {
 // unlink takes a row out of its run.
 func (o *ordering) unlink(s *space, slot int32) {
 	low := o.nodes.at(slot).low
-	mask := uint32(len(s.runIndex) - 1)
-	p := low & mask
-	for {
+	p := home(low, len(s.runIndex))
+	for ; ; p = behind(p, s.runIndex) {
 		x := s.runIndex[p]
 		if root := int32(uint32(x)) - 1; uint32(x>>32) == low && (root == slot || o.samePrefix(root, slot)) {
 			break
 		}
-		p = (p + 1) & mask
 	}
 	at := int32(uint32(s.runIndex[p]))
 	q := &at
@@ -215,22 +212,7 @@ func (o *ordering) unlink(s *space, slot int32) {
 // growRuns doubles the index of runs.
 func (s *space) growRuns() {
 	const least = 4
-	old := s.runIndex
-	s.runIndex = s.t.indexes.get(max(2*len(old), least))
-	mask := uint32(len(s.runIndex) - 1)
-	for _, x := range old {
-		if x == 0 {
-			continue
-		}
-		p := uint32(x>>32) & mask
-		for s.runIndex[p] != 0 {
-			p = (p + 1) & mask
-		}
-		s.runIndex[p] = x
-	}
-	if old != nil {
-		s.t.indexes.put(old)
-	}
+	s.runIndex = s.t.indexes.grow(s.runIndex, max(2*len(s.runIndex), least))
 }
 
 // find returns the root of the run with the prefix of the row r of cols, -1 if
@@ -240,8 +222,7 @@ func (o *ordering) find(s *space, cols []batch.Vector, hash uint64, r int32) int
 		return -1
 	}
 	low := uint32(hash)
-	mask := uint32(len(s.runIndex) - 1)
-	for p := low & mask; s.runIndex[p] != 0; p = (p + 1) & mask {
+	for p := home(low, len(s.runIndex)); s.runIndex[p] != 0; p = behind(p, s.runIndex) {
 		if x := s.runIndex[p]; uint32(x>>32) == low {
 			if root := int32(uint32(x)) - 1; o.hasPrefix(root, cols, r) {
 				return root

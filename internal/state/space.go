@@ -13,10 +13,6 @@ const smallSpace = 8
 
 // space is one namespace of a table. Its slots are extents of the table's
 // columns; it only has a hash index of its own.
-//
-// The index has one word a row: the low half of the hash, and the slot + 1; 0
-// is free. The place of an entry depends on the word alone, so that growing and
-// deleting touch nothing but the index.
 type space struct {
 	t     *table
 	ns    int64
@@ -165,11 +161,10 @@ func (s *space) findSmall(low uint32) int32 {
 
 func (s *space) insertHashed(k *Keys, slots []int32, from int) {
 	index, hash, groups := s.index, k.Hash, k.groups()
-	mask := uint32(len(index) - 1)
 	out := slots[from:len(k.Rows)]
 	for i, r := range k.Rows[from:] {
 		low := uint32(hash[r])
-		p := low & mask
+		p := home(low, len(index))
 		for {
 			x := index[p]
 			if x == 0 {
@@ -179,7 +174,6 @@ func (s *space) insertHashed(k *Keys, slots []int32, from int) {
 				if crammed(s.rows, index) {
 					s.growIndex()
 					index = s.index
-					mask = uint32(len(index) - 1)
 				}
 				break
 			}
@@ -187,7 +181,7 @@ func (s *space) insertHashed(k *Keys, slots []int32, from int) {
 				out[i] = int32(uint32(x)) - 1
 				break
 			}
-			p = (p + 1) & mask
+			p = behind(p, index)
 		}
 	}
 }
@@ -261,13 +255,12 @@ func (s *space) lookup(k *Keys, slots []int32) {
 		}
 	} else {
 		index := s.index
-		mask := uint32(len(index) - 1)
 		for i, r := range k.Rows {
 			low := uint32(k.Hash[r])
-			p := low & mask
+			p := home(low, len(index))
 			x := index[p]
 			for x != 0 && uint32(x>>32) != low {
-				p = (p + 1) & mask
+				p = behind(p, index)
 				x = index[p]
 			}
 			slots[i] = int32(uint32(x)) - 1
@@ -291,8 +284,7 @@ func (s *space) findExact(k *Keys, i int32) int32 {
 		}
 		return -1
 	}
-	mask := uint32(len(s.index) - 1)
-	for p := low & mask; s.index[p] != 0; p = (p + 1) & mask {
+	for p := home(low, len(s.index)); s.index[p] != 0; p = behind(p, s.index) {
 		if x := s.index[p]; uint32(x>>32) == low {
 			if slot := int32(uint32(x)) - 1; s.t.same(k, i, slot) {
 				return slot
@@ -301,8 +293,6 @@ func (s *space) findExact(k *Keys, i int32) int32 {
 	}
 	return -1
 }
-
-func entry(low uint32, slot int32) uint64 { return uint64(low)<<32 | uint64(uint32(slot+1)) }
 
 // add takes a slot for a new row, the i-th of a batch of keys. group is the hash
 // that decides its key group. The index is up to the caller.
@@ -366,76 +356,21 @@ func (s *space) makeIndex() {
 }
 
 // enter puts a slot into the index, which has room.
-func (s *space) enter(low uint32, slot int32) {
-	mask := uint32(len(s.index) - 1)
-	p := low & mask
-	for s.index[p] != 0 {
-		p = (p + 1) & mask
-	}
-	s.index[p] = entry(low, slot)
-}
+func (s *space) enter(low uint32, slot int32) { putEntry(s.index, entry(low, slot)) }
 
-// growIndex doubles the index, or makes it as large as that of the space that
-// went last, if the two seem to be alike.
+// growIndex makes the index larger, or as large as that of the space that went
+// last, if the two seem to be alike.
 func (s *space) growIndex() {
-	old := s.index
-	size := 2 * len(old)
-	if like := s.t.indexes.last; like > size && like <= 4*size {
+	t := s.t
+	size := indexSize(len(s.index) + 1)
+	if like := t.indexes.last; like > size && like <= 4*size {
 		size = like
 	}
-	index := s.t.indexes.get(size)
-	mask := uint32(len(index) - 1)
-	for _, x := range old {
-		if x == 0 {
-			continue
-		}
-		p := uint32(x>>32) & mask
-		for index[p] != 0 {
-			p = (p + 1) & mask
-		}
-		index[p] = x
-	}
-	s.index = index
-	if len(old) > keptIndex {
-		s.t.indexes.words -= len(old)
-		return
-	}
-	s.t.indexes.put(old)
+	s.index = t.indexes.grow(s.index, size)
 }
-
-// keptIndex is the size up to which an index that was too small is kept for
-// another space; larger ones would be a good part of the memory of the table.
-const keptIndex = 1 << 12
-
-// crammed reports whether an index is too small for so many rows. Up to two thirds
-// full, a search looks at a few neighbours more, which are in one cache line.
-func crammed(rows int32, index []uint64) bool { return int(rows)*3 > len(index)*2 }
 
 // leave takes a slot out of the index.
-func (s *space) leave(slot int32) {
-	index := s.index
-	mask := uint32(len(index) - 1)
-	low := s.t.meta.at(slot).low
-	gap := low & mask
-	for want := entry(low, slot); index[gap] != want; {
-		gap = (gap + 1) & mask
-	}
-	closeGap(index, gap)
-}
-
-// closeGap empties a place of an index, by moving up the entries behind it that
-// it kept from their place.
-func closeGap(index []uint64, gap uint32) {
-	mask := uint32(len(index) - 1)
-	for p := (gap + 1) & mask; index[p] != 0; p = (p + 1) & mask {
-		home := uint32(index[p]>>32) & mask
-		if (p-home)&mask >= (p-gap)&mask {
-			index[gap] = index[p]
-			gap = p
-		}
-	}
-	index[gap] = 0
-}
+func (s *space) leave(slot int32) { removeEntry(s.index, entry(s.t.meta.at(slot).low, slot)) }
 
 // Cols implements Space.
 func (s *space) Cols() []batch.Column { return s.t.vals[len(s.t.vals)-len(s.t.spec.Value):] }

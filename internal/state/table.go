@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/types"
@@ -372,43 +371,4 @@ func (t *table) memBytes() int {
 		total += c.MemBytes()
 	}
 	return total + 8*t.indexes.words
-}
-
-// indexPool keeps a few indexes of each size for the next space: windows that
-// follow each other are alike.
-type indexPool struct {
-	free [32][][]uint64
-	// words is the size of all indexes in use or kept, last that of the space
-	// that went last.
-	words, last int
-}
-
-func (p *indexPool) get(size int) []uint64 {
-	c := bits.Len(uint(size)) - 1
-	if n := len(p.free[c]); n > 0 {
-		index := p.free[c][n-1]
-		p.free[c] = p.free[c][:n-1]
-		clear(index)
-		return index
-	}
-	p.words += size
-	return make([]uint64, size)
-}
-
-func (p *indexPool) put(index []uint64) {
-	const most = 4
-	c := bits.Len(uint(len(index))) - 1
-	if len(p.free[c]) >= most {
-		p.words -= len(index)
-		return
-	}
-	p.free[c] = append(p.free[c], index)
-}
-
-// trim gives up the indexes that are kept.
-func (p *indexPool) trim() {
-	for c, list := range p.free {
-		p.words -= len(list) << c
-		p.free[c] = nil
-	}
 }
