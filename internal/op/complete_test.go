@@ -10,7 +10,7 @@ import (
 // TestComplete checks that each operator has scripts, which run with a restore
 // at every step, and a benchmark.
 func TestComplete(t *testing.T) {
-	helpers := map[string]bool{"optest": true, "window": true, "waiting": true}
+	helpers := map[string]bool{"optest": true, "window": true, "waiting": true, "fold": true}
 	dirs, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func (r *Rows) Rise(wm int64) error {
 	r.due = due{prev: r.wm}
 	r.wm = wm
 	var err error
-	r.due.stretches, err = r.heads.Namespaces(endOf(wm))
+	r.due.stretches, err = r.heads.Namespaces(Stretch(wm))
 	return err
 }
 

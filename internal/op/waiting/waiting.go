@@ -107,8 +107,8 @@ func Open(c *op.Context, cfg Config) (*Rows, error) {
 	return r, err
 }
 
-// endOf returns the last time of the stretch that a time belongs to.
-func endOf(ms int64) int64 { return ms | (stretch - 1) }
+// Stretch returns the last time of the stretch that a time belongs to.
+func Stretch(ms int64) int64 { return ms | (stretch - 1) }
 
 // Add takes the rows of a batch, and sends those that are late to the taps.
 func (r *Rows) Add(b *batch.Batch, out op.Output) error {
@@ -148,7 +148,7 @@ func (r *Rows) inTime(b *batch.Batch) error {
 		if ms := r.times[p]; ms <= r.wm {
 			r.late.AddRow(int32(p), ms)
 		} else {
-			r.positions, r.ends = append(r.positions, int32(p)), append(r.ends, endOf(ms))
+			r.positions, r.ends = append(r.positions, int32(p)), append(r.ends, Stretch(ms))
 		}
 	}
 	return nil

@@ -307,7 +307,7 @@ func (s *sessions) foldSingly(space state.Space, b *batch.Batch, keys *state.Key
 		own.Rows = pickSlots(all, index)
 		at := pickSlots(slots, index)
 		for _, d := range s.distinct {
-			if err := d.pick(d.table, id, b, &own, at); err != nil {
+			if err := d.Pick(d.table.Space(id), b, &own, at); err != nil {
 				return err
 			}
 			for i := range s.aggs {

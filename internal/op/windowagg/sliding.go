@@ -163,7 +163,7 @@ func (s *sliding) addMerged(slice int64, b *batch.Batch, keys *state.Keys, fresh
 		*refs.At(at[i])++
 	}
 	for _, d := range s.distinct {
-		if err := d.pick(d.slide, 0, b, keys, at); err != nil {
+		if err := d.Pick(d.slide.Space(0), b, keys, at); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/fold"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/state"
 	"github.com/millstream-io/millstream/types"
@@ -28,17 +29,8 @@ const (
 	Time
 )
 
-// Agg is one aggregate.
-type Agg struct {
-	Bound *fn.BoundAgg
-	// Args are positions of input columns, of the types in Bound.Params.
-	Args []int
-	// Filter is the position of a BOOLEAN column, or -1: rows where it is not
-	// true do not count.
-	Filter int
-	// Distinct counts each value of Args once a group and window.
-	Distinct bool
-}
+// Agg is one aggregate; Distinct counts each value once a group and window.
+type Agg = fold.Agg
 
 // Config describes the operator.
 type Config struct {
@@ -394,7 +386,7 @@ func (w *windowAgg) add(end int64, b *batch.Batch, keys *state.Keys) (slots, fre
 	}
 	cols := space.Cols()
 	for _, s := range w.distinct {
-		if err := s.pick(s.table, end, b, keys, slots); err != nil {
+		if err := s.Pick(s.table.Space(end), b, keys, slots); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -427,53 +419,8 @@ func countRows(count *batch.Slab[int64], b *batch.Batch, rows, slots []int32) {
 
 // fold gives an aggregate the rows that count for it.
 func (a *placed) fold(st []batch.Column, b *batch.Batch, rows, slots []int32) error {
-	switch {
-	case a.set != nil:
-		rows, slots = a.set.rows, a.set.slots
-	case a.Filter >= 0:
-		rows, slots = whereTrue(b.Cols[a.Filter], rows, slots)
+	if a.set == nil {
+		return a.Fold(nil, st, b, rows, slots)
 	}
-	args := make([]batch.Vector, len(a.Args))
-	for i, c := range a.Args {
-		args[i] = b.Cols[c]
-	}
-	return signed(b, rows, func(from, to int, add bool) error {
-		if add {
-			return a.Bound.Agg.Add(st, slots[from:to], args, rows[from:to])
-		}
-		return a.Bound.Agg.Retract(st, slots[from:to], args, rows[from:to])
-	})
-}
-
-// whereTrue keeps the rows where a BOOLEAN column is true.
-func whereTrue(v batch.Vector, rows, slots []int32) (r, s []int32) {
-	f := v.(*batch.Fixed[bool])
-	r, s = make([]int32, 0, len(rows)), make([]int32, 0, len(rows))
-	for i, p := range rows {
-		if f.Values[p] && f.Valid.Get(int(p)) {
-			r, s = append(r, p), append(s, slots[i])
-		}
-	}
-	return r, s
-}
-
-// signed calls f for the runs of rows that all add, or all take away.
-func signed(b *batch.Batch, rows []int32, f func(from, to int, add bool) error) error {
-	if b.Kinds == nil {
-		if len(rows) == 0 {
-			return nil
-		}
-		return f(0, len(rows), true)
-	}
-	for from := 0; from < len(rows); {
-		add, to := b.Kinds[rows[from]].IsAdd(), from+1
-		for to < len(rows) && b.Kinds[rows[to]].IsAdd() == add {
-			to++
-		}
-		if err := f(from, to, add); err != nil {
-			return err
-		}
-		from = to
-	}
-	return nil
+	return a.Fold(&a.set.Distinct, st, b, rows, slots)
 }

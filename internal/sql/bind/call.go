@@ -21,6 +21,9 @@ func (b *Binder) call(s *scope, c *ast.Call) expr.Expr {
 	if _, is := rankFuncs[name]; is && c.Over != nil {
 		return b.rankCall(s, c, name)
 	}
+	if c.Over != nil && len(c.Name.Parts) == 1 {
+		return b.overFunction(s, c, name)
+	}
 	if b.refused(c, name) {
 		return nil
 	}
@@ -64,8 +67,8 @@ func (b *Binder) refused(c *ast.Call, name string) bool {
 	switch {
 	case len(c.Name.Parts) > 1:
 		b.unsupported(c.Pos(), "the user-defined function "+strings.Join(c.Name.Strings(), "."))
-	case c.Over != nil:
-		b.unsupported(c.Over.Pos(), "OVER")
+	case needsEnd[name] || needsRow[name]:
+		b.errorf(c.Pos(), "%s needs an OVER (...)", name)
 	case len(c.WithinGroup) > 0 && !agg:
 		b.unsupported(c.WithinGroup[0].Pos(), "WITHIN GROUP")
 	case len(c.OrderBy) > 0 && !agg:

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/millstream-io/millstream/internal/diag"
@@ -24,11 +25,21 @@ type overScope struct {
 // firstOver is far below the indexes of what asks for a group.
 const firstOver = 2 * firstGroupRef
 
+// overCall numbers rows, or is an aggregate, or LAG.
 type overCall struct {
-	rank      plan.RankFunc
+	rank plan.RankFunc
+	agg  *aggCall
+	// lag is set for LAG, which looks back rows back.
+	lag  bool
+	back int64
+	// args are those of an aggregate; of LAG, the value and the default.
+	args      []expr.Expr
+	typ       types.Type
 	partition []expr.Expr
 	order     []overKey
-	pos       diag.Pos
+	frame     plan.Frame
+	// pos is where the call stands, orderPos its ORDER BY.
+	pos, orderPos diag.Pos
 }
 
 type overKey struct {
@@ -37,15 +48,17 @@ type overKey struct {
 }
 
 func (c *overCall) same(o *overCall) bool {
-	if c.rank != o.rank || !sameExprs(c.partition, o.partition) || len(c.order) != len(o.order) {
+	switch {
+	case c.rank != o.rank || c.lag != o.lag || c.back != o.back || c.frame != o.frame || !sameExprs(c.args, o.args):
+		return false
+	case (c.agg == nil) != (o.agg == nil) || c.agg != nil && !c.agg.same(o.agg):
 		return false
 	}
-	for i, k := range c.order {
-		if l := o.order[i]; k.desc != l.desc || k.nullsFirst != l.nullsFirst || !plan.Same(k.expr, l.expr) {
-			return false
-		}
-	}
-	return true
+	return sameExprs(c.partition, o.partition) && slices.EqualFunc(c.order, o.order, overKey.same)
+}
+
+func (k overKey) same(l overKey) bool {
+	return k.desc == l.desc && k.nullsFirst == l.nullsFirst && plan.Same(k.expr, l.expr)
 }
 
 // rankCall binds ROW_NUMBER() OVER (..) and its like; the result is the column that stands for it.
@@ -72,7 +85,10 @@ func (b *Binder) rankCall(s *scope, c *ast.Call, name string) expr.Expr {
 		return nil
 	}
 	inner := &scope{rel: s.rel, aggs: s.aggs, where: "OVER", pos: s.pos}
-	call := overCall{rank: rankFuncs[name], partition: b.exprs(inner, spec.PartitionBy), pos: c.Pos()}
+	call := overCall{
+		rank: rankFuncs[name], partition: b.exprs(inner, spec.PartitionBy), pos: c.Pos(), typ: types.Of(types.BigInt).NotNull(),
+		orderPos: spec.OrderBy[0].Expr.Pos(),
+	}
 	ok := call.partition != nil || len(spec.PartitionBy) == 0
 	for i := range spec.OrderBy {
 		key, good := b.overKey(inner, &spec.OrderBy[i])
@@ -146,7 +162,7 @@ func (s *overScope) add(c overCall, name string) expr.Expr {
 	if at == len(s.calls) {
 		s.calls = append(s.calls, c)
 	}
-	return expr.NewCol(firstOver-1-at, name, types.Of(types.BigInt).NotNull())
+	return expr.NewCol(firstOver-1-at, name, c.typ)
 }
 
 // place returns the call that a column stands for.
@@ -174,14 +190,23 @@ func (g *grouping) overCalls(agg *plan.Aggregate) bool {
 		for k := range c.order {
 			c.order[k].expr = rewrite(c.order[k].expr)
 		}
+		c.args = slices.Clone(c.args)
+		for k := range c.args {
+			c.args[k] = rewrite(c.args[k])
+		}
 	}
 	return ok
 }
 
 // numbered adds the columns of the calls to n, rewrites the items to read them, and keeps the rows for which qualify, if it is
-// set, is true.
-func (s *overScope) numbered(n plan.Node, items []item, qualify expr.Expr) plan.Node {
-	if len(s.calls) > 0 {
+// set, is true. nil means that an error was reported.
+func (s *overScope) numbered(b *Binder, n plan.Node, items []item, qualify expr.Expr) plan.Node {
+	switch {
+	case slices.ContainsFunc(s.calls, func(c overCall) bool { return c.agg != nil || c.lag }):
+		if n = s.aggregated(b, n, items); n == nil {
+			return nil
+		}
+	case len(s.calls) > 0:
 		n = s.nodes(n, items)
 	}
 	width := len(n.Schema().Fields) - len(s.calls)
@@ -203,7 +228,7 @@ func (s *overScope) numbered(n plan.Node, items []item, qualify expr.Expr) plan.
 	return &plan.Filter{Input: n, Cond: read(qualify)}
 }
 
-// nodes adds a column for each call.
+// nodes adds a column for each call that numbers rows.
 func (s *overScope) nodes(n plan.Node, items []item) plan.Node {
 	in := n.Schema()
 	pre := &plan.Project{Input: n, Exprs: passAll(in), Out: schemaOf(in)}

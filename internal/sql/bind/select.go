@@ -98,7 +98,7 @@ func (g *grouping) selected(items []item, having, qualify expr.Expr, pos diag.Po
 			qualify = all[len(items)].expr
 		}
 	}
-	return g.scope.overs.numbered(n, items, qualify)
+	return g.scope.overs.numbered(g.b, n, items, qualify)
 }
 
 // groupPos is the place to name when the aggregation is refused.
@@ -199,21 +199,29 @@ func (b *Binder) aggCall(s *scope, c *ast.Call, def *fn.AggDef) expr.Expr {
 		b.errorf(c.Pos(), "the aggregate function %s cannot stand in %s", def.Name, orHere(s.where))
 		return nil
 	}
-	if len(c.Args) == 0 && !c.Star {
-		b.errorf(c.Pos(), "%s takes an argument", def.Name)
+	call, ok := b.bindAgg(&scope{rel: s.rel, where: "the arguments of an aggregate function", pos: s.pos}, c, def)
+	if !ok {
 		return nil
 	}
-	inner := &scope{rel: s.rel, where: "the arguments of an aggregate function", pos: s.pos}
+	return s.aggs.add(call)
+}
+
+// bindAgg binds a call of an aggregate function, with its arguments in the scope inner.
+func (b *Binder) bindAgg(inner *scope, c *ast.Call, def *fn.AggDef) (out aggCall, ok bool) {
+	if len(c.Args) == 0 && !c.Star {
+		b.errorf(c.Pos(), "%s takes an argument", def.Name)
+		return out, false
+	}
 	args := b.exprs(inner, c.Args)
 	nulls, ok := b.aggClauses(inner, c, def.Name)
 	ok = ok && (args != nil || len(c.Args) == 0)
 	var filter expr.Expr
 	if c.Filter != nil {
-		filter = b.condition(&scope{rel: s.rel, where: "FILTER", pos: s.pos}, c.Filter, "FILTER")
+		filter = b.condition(&scope{rel: inner.rel, where: "FILTER", pos: inner.pos}, c.Filter, "FILTER")
 		ok = ok && filter != nil
 	}
 	if !ok {
-		return nil
+		return out, false
 	}
 	call := &fn.Call{Def: &fn.Def{Name: def.Name}, Env: b.Env, Args: make([]fn.Arg, len(args)), Nulls: nulls}
 	for i, a := range args {
@@ -225,13 +233,13 @@ func (b *Binder) aggCall(s *scope, c *ast.Call, def *fn.AggDef) expr.Expr {
 	bound, err := def.Bind(call)
 	if err != nil {
 		b.argError(c.Pos(), positions(c.Args), err)
-		return nil
+		return out, false
 	}
-	out := aggCall{def: def, call: call, distinct: c.Distinct, filter: filter, typ: bound.Result}
+	out = aggCall{def: def, call: call, distinct: c.Distinct, filter: filter, typ: bound.Result}
 	for i, a := range args {
 		if i < len(bound.Params) && bound.Params[i].IsValid() {
 			if a = b.checked(c.Args[i].Pos())(expr.Coerce(a, bound.Params[i], b.Env)); a == nil {
-				return nil
+				return out, false
 			}
 		}
 		out.args = append(out.args, a)
@@ -243,7 +251,7 @@ func (b *Binder) aggCall(s *scope, c *ast.Call, def *fn.AggDef) expr.Expr {
 	if out.typ.IsTimestamp() && len(args) > 0 && args[0].Type().Kind == out.typ.Kind {
 		out.typ.Attr = args[0].Type().Attr
 	}
-	return s.aggs.add(out)
+	return out, true
 }
 
 func orHere(where string) string {
@@ -264,10 +272,14 @@ func neverNull(def *fn.AggDef, call *fn.Call) bool {
 	return err == nil && !bound.Result.Nullable
 }
 
+func (c *aggCall) same(o *aggCall) bool {
+	return o.def == c.def && o.call.Nulls == c.call.Nulls && o.distinct == c.distinct && plan.Same(o.filter, c.filter) && sameExprs(o.args, c.args)
+}
+
 // add enters a call, or finds the same one.
 func (a *aggScope) add(c aggCall) expr.Expr {
 	for i, o := range a.calls {
-		if o.def == c.def && o.call.Nulls == c.call.Nulls && o.distinct == c.distinct && plan.Same(o.filter, c.filter) && sameExprs(o.args, c.args) {
+		if o.same(&c) {
 			return a.column(i)
 		}
 	}

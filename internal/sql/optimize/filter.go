@@ -133,6 +133,8 @@ func (o *optimizer) pushFilter(n plan.Node) plan.Node {
 		return filterJoin(f, in)
 	case *plan.Over:
 		return pushColumns(f, func(c int) (int, bool) { return c, slices.Contains(in.Partition, c) })
+	case *plan.OverAggregate:
+		return pushColumns(f, func(c int) (int, bool) { return c, slices.Contains(in.Partition, c) })
 	case *plan.Aggregate:
 		if len(in.Keys) == 0 {
 			return n

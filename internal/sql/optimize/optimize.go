@@ -17,6 +17,7 @@ func Plan(n plan.Node, env *fn.Env, times bool) plan.Node {
 	o := &optimizer{env: env, times: times}
 	n = o.untilStable(n, o.foldConstants, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter, o.splitJoin, o.boundJoin, o.rank)
 	n = plan.Rewrite(plan.Rewrite(n, o.windowAggregate), o.peak)
+	n = plan.Rewrite(n, o.overTime)
 	n = plan.Rewrite(plan.Rewrite(n, o.carryTaps), o.alone)
 	n = o.prune(n)
 	n = o.untilStable(n, o.mergeFilters, o.mergeProjects, o.dropProject, o.pushFilter)

@@ -74,6 +74,8 @@ func (p pruner) node(n plan.Node, need columns, timed bool) (plan.Node, map[int]
 		return p.rank(n, need)
 	case *plan.Sort:
 		return p.sort(n, need)
+	case *plan.OverAggregate:
+		return p.overAggregate(n, need)
 	}
 	// Limit and Sink pass all of their columns on.
 	in, at := p.node(n.Inputs()[0], p.passed(n, need), timed)

@@ -36,6 +36,8 @@ func (n *Node) keeps() []string {
 		return []string{n.windowKeeps(&l.Window, l.Input, false)}
 	case *plan.Join:
 		return n.joinKeeps(l)
+	case *plan.OverAggregate:
+		return append([]string{fmt.Sprintf("rows by %s, %s", originList(l.Input, []int{l.Time}), l.Frame), "keys=" + originList(l.Input, l.Partition)}, overKeeps(l)...)
 	case *plan.Sort:
 		return []string{"rows by " + originList(l.Input, []int{l.Time()}), "order=" + n.Detail}
 	case *plan.Rank:

@@ -246,6 +246,8 @@ func (p *planner) lower(n plan.Node, path string) *Node {
 		return p.lowerRank(n, path)
 	case *plan.Sort:
 		return p.lowerSort(n, path)
+	case *plan.OverAggregate:
+		return p.lowerOver(n, path)
 	}
 	p.errs.Errorf(diag.Pos{}, "no operator computes %s", n.Line())
 	return nil

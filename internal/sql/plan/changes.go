@@ -45,7 +45,10 @@ func (c *Changes) infer(n Node, accepts func(*Sink) connector.Modes) connector.M
 	case *Join:
 		return c.join(n)
 	case *Over:
-		c.Missing.Errorf(n.Pos, "OVER is not supported yet")
+		c.Missing.Errorf(n.Pos, "OVER ordered by a column that is no time attribute is not supported yet")
+		return connector.InsertOnly
+	case *OverAggregate:
+		c.onlyInserts(n.Pos, n.Input, "OVER")
 		return connector.InsertOnly
 	case *Rank:
 		return c.rank(n)

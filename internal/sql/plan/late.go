@@ -69,6 +69,8 @@ func TapsOf(n Node) []Tap {
 		return n.Taps
 	case *Sort:
 		return n.Taps
+	case *OverAggregate:
+		return n.Taps
 	case *Join:
 		return slices.Concat(n.TapsL, n.TapsR)
 	}
@@ -92,14 +94,21 @@ func TimeOfWindow(n Node, col int) bool {
 		return TimeOfWindow(n.Input, col)
 	case *Aggregate, *WindowAggregate, *Sort:
 		return true
+	case *OverAggregate:
+		return n.Attr() == types.Rowtime || col < len(n.Input.Schema().Fields) && TimeOfWindow(n.Input, col)
 	}
 	return false
 }
 
 // DropsLateRows reports whether a node without windows drops rows whose time has passed.
 func DropsLateRows(n Node) bool {
-	s, is := n.(*Sort)
-	return is && TimeAttr(s.Input, s.Time()) == types.Rowtime && marked(n)
+	switch n := n.(type) {
+	case *Sort:
+		return TimeAttr(n.Input, n.Time()) == types.Rowtime && marked(n)
+	case *OverAggregate:
+		return n.Attr() == types.Rowtime && marked(n)
+	}
+	return false
 }
 
 // DropsLate returns the window of a node that drops late rows; nil if it drops none.
@@ -142,6 +151,10 @@ func marked(n Node) bool {
 		case *Watermark:
 			return true
 		case *Aggregate, *WindowAggregate, *Sort:
+		case *OverAggregate:
+			if in.Attr() != types.Rowtime && marked(in) {
+				return true
+			}
 		case *Rank:
 			if in.AtOnce && marked(in) {
 				return true

@@ -55,9 +55,9 @@ func TimeAttr(n Node, col int) types.TimeAttr {
 		}
 	case *Join:
 		return joinedTime(n, col)
-	case *Over:
-		if col < len(n.Input.Schema().Fields) {
-			return TimeAttr(n.Input, col)
+	case *Over, *OverAggregate:
+		if in := n.Inputs()[0]; col < len(in.Schema().Fields) {
+			return TimeAttr(in, col)
 		}
 	case *Rank:
 		if col < len(n.Input.Schema().Fields) && n.Window() != nil && !n.AtOnce {
@@ -126,9 +126,9 @@ func WindowColumn(n Node, col int) (w Windowed, p WindowProp, ok bool) {
 		return aggregatedWindow(n, col)
 	case *Join:
 		return joinedWindow(n, col)
-	case *Over:
-		if col < len(n.Input.Schema().Fields) {
-			return WindowColumn(n.Input, col)
+	case *Over, *OverAggregate:
+		if in := n.Inputs()[0]; col < len(in.Schema().Fields) {
+			return WindowColumn(in, col)
 		}
 	case *Rank:
 		if col < len(n.Input.Schema().Fields) && n.Window() != nil && !n.AtOnce {

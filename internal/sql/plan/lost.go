@@ -28,9 +28,9 @@ func TimeLost(n Node, col int) Lost {
 		return lostIn(n.Input, n.Exprs[col])
 	case *Filter, *Limit, *Sort:
 		return TimeLost(n.Inputs()[0], col)
-	case *Expand:
-		if col < len(n.Input.Schema().Fields) {
-			return TimeLost(n.Input, col)
+	case *Expand, *Over, *OverAggregate:
+		if in := n.Inputs()[0]; col < len(in.Schema().Fields) {
+			return TimeLost(in, col)
 		}
 	case *WindowTVF:
 		if col < len(n.Input.Schema().Fields) {

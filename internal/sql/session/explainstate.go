@@ -177,12 +177,25 @@ func boundOf(n *graph.Node, spec *state.Spec) string {
 		return fmt.Sprintf("bounded: a row goes when it was not written for %v of processing time", time.Duration(spec.TTL)*time.Millisecond)
 	case waits(spec):
 		return "bounded: a row goes when the watermark has passed its time"
+	case n.Name == "OverAggregate":
+		return boundOfOver(n)
 	case windowed(n):
 		return "bounded: a row goes when the watermark has passed the end of its window, and allowed lateness"
 	case len(spec.Key) == 0:
 		return "bounded: it does not grow"
 	}
 	return "unbounded: it grows with each new key; table.exec.state.ttl makes rows go that are not written any more"
+}
+
+// boundOfOver says what makes rows go that are behind an OVER.
+func boundOfOver(n *graph.Node) string {
+	switch {
+	case strings.Contains(n.Detail, "window=[RANGE BETWEEN UNBOUNDED"), strings.Contains(n.Detail, "window=[ROWS BETWEEN UNBOUNDED"):
+		return "unbounded: it grows with each new key"
+	case strings.Contains(n.Detail, "window=[RANGE"):
+		return "bounded: what is kept of a key goes when the watermark has passed the frame of its last row"
+	}
+	return "unbounded: it grows with each new key, by no more rows than the frame has"
 }
 
 // The sizes of what a row takes besides its columns: its place in memory and in the hash index, in an order, and the head of
