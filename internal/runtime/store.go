@@ -116,13 +116,8 @@ func (j *Job) keep(s *state.Snapshot, phase func(checkpoint.Phase)) (info *state
 	if !hasFiles(j.data.root) {
 		phase(checkpoint.PhaseUpload)
 	}
-	for i, f := range info.Files {
-		if info.Files[i], err = j.data.dir.Add(j.ctx, f, j.data.fs, s.Path(f)); err != nil {
-			for _, f := range info.Files[:i] {
-				err = errors.Join(err, j.data.dir.Release(f))
-			}
-			return nil, err
-		}
+	if err := j.add(info.Files, s.Path); err != nil {
+		return nil, err
 	}
 	return info, nil
 }
