@@ -1,7 +1,6 @@
 package optimize
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/millstream-io/millstream/internal/expr"
@@ -59,14 +58,14 @@ func replace(n plan.Node, instead map[*plan.WindowAggregate]plan.Node) plan.Node
 	return n.WithInputs(ins)
 }
 
-// alike reports whether two aggregates differ at the most in what they show of the window.
+// alike reports whether two aggregates differ at the most in what they show of the window, and in where they are written.
 func alike(a, b *plan.WindowAggregate) bool {
 	x, y := *a, *b
 	x.Props, y.Props = nil, nil
 	x.Out, y.Out = nil, nil
 	groups := len(a.Keys) + len(a.Aggs)
 	return len(a.Keys) == len(b.Keys) && len(a.Aggs) == len(b.Aggs) &&
-		reflect.DeepEqual(a.Out.Fields[:groups], b.Out.Fields[:groups]) && reflect.DeepEqual(x, y)
+		sameButPlace(a.Out.Fields[:groups], b.Out.Fields[:groups]) && sameButPlace(x, y)
 }
 
 // mergeProps returns an aggregate that shows all that those of a group show.
