@@ -117,6 +117,14 @@ type Rereadable interface {
 	Rereadable() bool
 }
 
+// OneTime is implemented by sources that may have nothing to go back to: a job
+// that has failed cannot go on from its checkpoint. EXPLAIN says so.
+type OneTime interface {
+	// OneTime says in words what cannot be read again, such as standard input;
+	// empty if positions are good for ever.
+	OneTime() string
+}
+
 // Split is a part of a source that is read in order by one reader.
 type Split struct {
 	// ID is unique within the source and the same after a restart.
@@ -238,6 +246,15 @@ type WriterContext struct {
 	Others [][]byte
 	Now    func() int64
 	Count  func(name string, n int64)
+}
+
+// Immediate is implemented by sinks that may show rows before the checkpoint that
+// holds them is complete: after a failure some of them come again, so that each is
+// there at least once, and not exactly once. EXPLAIN says so.
+type Immediate interface {
+	// Immediate says in words what shows rows at once, such as standard output;
+	// empty if the sink keeps the rule of Writer.
+	Immediate() string
 }
 
 // Finisher is a Writer that can finish what it has open although rows will

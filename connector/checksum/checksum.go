@@ -95,6 +95,14 @@ func showsInstant(t types.Type) bool {
 // Accepts implements connector.Sink.
 func (s *sink) Accepts() connector.Modes { return connector.AllModes }
 
+// Immediate implements connector.Immediate.
+func (s *sink) Immediate() string {
+	if s.mode == modePrint {
+		return "the mode print"
+	}
+	return ""
+}
+
 // Open implements connector.Sink.
 func (s *sink) Open(ctx *connector.WriterContext, restored [][]byte) (connector.Writer, error) {
 	s.mu.Lock()

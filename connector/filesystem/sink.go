@@ -69,6 +69,14 @@ func (s *sink) encoder() (format.Encoder, error) {
 // Accepts implements connector.Sink.
 func (s *sink) Accepts() connector.Modes { return connector.InsertOnly }
 
+// Immediate implements connector.Immediate.
+func (s *sink) Immediate() string {
+	if s.path == stdio {
+		return "standard output"
+	}
+	return ""
+}
+
 // Open implements connector.Sink.
 func (s *sink) Open(ctx *connector.WriterContext, restored [][]byte) (connector.Writer, error) {
 	enc, err := s.encoder()

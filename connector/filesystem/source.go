@@ -105,6 +105,17 @@ func (s *source) Rereadable() bool {
 	return err != nil || info.IsDir() || info.Mode().IsRegular()
 }
 
+// OneTime implements connector.OneTime.
+func (s *source) OneTime() string {
+	switch {
+	case s.path == stdio:
+		return "standard input"
+	case !s.Rereadable():
+		return "a pipe"
+	}
+	return ""
+}
+
 // splitData says what a split is. It is saved in checkpoints.
 type splitData struct {
 	Path string `json:"path"`

@@ -53,6 +53,9 @@ func newSink(t *connector.Table) (connector.Sink, error) {
 // Accepts implements connector.Sink.
 func (s *sink) Accepts() connector.Modes { return connector.AllModes }
 
+// Immediate implements connector.Immediate.
+func (s *sink) Immediate() string { return "the connector print" }
+
 // Open implements connector.Sink.
 func (s *sink) Open(ctx *connector.WriterContext, _ [][]byte) (connector.Writer, error) {
 	prefix := s.table.Options.Text(optIdentifier)

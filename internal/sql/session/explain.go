@@ -44,7 +44,11 @@ func (s *Session) explain(e *ast.Explain) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.stages(sinks, anySink{})
+	var result connector.Sink
+	if sinks[0].Table == nil {
+		result = anySink{}
+	}
+	st, err := s.stages(sinks, result)
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +108,16 @@ func (st *stages) text(modes bool) string {
 	section("Physical Plan")
 	b.WriteString(st.physical.String())
 	section("Graph")
-	if g, err := st.physical.Graph(); err == nil {
-		b.WriteString(g.String())
+	if st.graph != nil {
+		b.WriteString(st.graph.String())
 	}
 	if lines := st.physical.LateRows(); len(lines) > 0 {
 		section("Late Rows")
 		b.WriteString(strings.Join(lines, "\n") + "\n")
+	}
+	if len(st.delivery) > 0 {
+		section("Delivery")
+		b.WriteString(strings.Join(st.delivery, "\n") + "\n")
 	}
 	return b.String()
 }

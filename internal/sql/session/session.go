@@ -216,6 +216,10 @@ type stages struct {
 	logical, optimized []*plan.Sink
 	physical           *physical.Plan
 	changes            []*plan.Changes
+	// graph is nil if the plan has none.
+	graph *graph.Graph
+	// delivery has a line for each sink.
+	delivery []string
 }
 
 // stages optimizes and plans sinks.
@@ -229,6 +233,12 @@ func (s *Session) stages(sinks []*plan.Sink, result connector.Sink) (*stages, er
 	st.physical, err = physical.Make(st.optimized, physical.Options{Host: s.connect(), Config: &s.settings, Result: result})
 	if err != nil {
 		return nil, err
+	}
+	if g, err := st.physical.Graph(); err == nil {
+		st.graph = g
+		if result == nil {
+			st.delivery = s.delivery(g)
+		}
 	}
 	for _, sink := range st.optimized {
 		st.changes = append(st.changes, plan.InferChanges(sink, func(*plan.Sink) connector.Modes { return connector.AllModes }))
