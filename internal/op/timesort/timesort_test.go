@@ -66,6 +66,11 @@ func TestSort(t *testing.T) {
 			}}
 		}
 		t.Run(fmt.Sprint("chunk=", chunk), func(t *testing.T) {
+			optest.Run(t, "by-clock", optest.Case{In: []*types.Schema{in}, Keys: [][]int{{}}, New: func() op.Operator {
+				c := config()
+				c.Proctime, c.Chunk, c.Taps, c.Order = true, chunk, nil, []waiting.Sort{{Col: 1}}
+				return timesort.New(c)
+			}})
 			optest.Run(t, "by-time", run(nil))
 			optest.Run(t, "by-time-and-more", run([]waiting.Sort{{Col: 1, Direction: batch.Direction{Descending: true, NullsLast: true}}, {Col: 0}}))
 		})

@@ -10,6 +10,8 @@
 package waiting
 
 import (
+	"slices"
+
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/internal/op"
@@ -27,8 +29,11 @@ type Sort struct {
 // Config says which rows wait, and in which order they come out.
 type Config struct {
 	In *types.Schema
-	// Time is the position of the event time.
-	Time int
+	// Time is the position of the event time, or of a processing time where Proctime
+	// is set: then the time of a row is the one at which it comes, and is told by Rise
+	// as watermarks are.
+	Time     int
+	Proctime bool
 	// Keys are the columns by which the rows were dealt out to tasks; none if one
 	// task has all of them. Rows of one key group come in order.
 	Keys []int
@@ -59,6 +64,7 @@ type Rows struct {
 	// values are the columns but for the time.
 	values []int
 	wm     int64
+	now    func() int64
 	due    due
 	place  place
 
@@ -76,7 +82,7 @@ func Open(c *op.Context, cfg Config) (*Rows, error) {
 		cfg.Chunk = batch.DefaultSize
 	}
 	r := &Rows{
-		Config: cfg, wm: op.MinWatermark,
+		Config: cfg, wm: op.MinWatermark, now: c.Now,
 		late:     window.NewLate(c, cfg.In, cfg.Marked, nil, cfg.Taps),
 		timeType: cfg.In.Fields[cfg.Time].Type.Plain().NotNull(), groupType: types.Of(types.SmallInt).NotNull(), seqType: types.Of(types.BigInt).NotNull(),
 	}
@@ -112,7 +118,9 @@ func Stretch(ms int64) int64 { return ms | (stretch - 1) }
 
 // Add takes the rows of a batch, and sends those that are late to the taps.
 func (r *Rows) Add(b *batch.Batch, out op.Output) error {
-	if err := r.inTime(b); err != nil {
+	if r.Proctime {
+		r.atOnce(b)
+	} else if err := r.inTime(b); err != nil {
 		return err
 	}
 	r.late.Flush(b, r.wm, out)
@@ -152,6 +160,15 @@ func (r *Rows) inTime(b *batch.Batch) error {
 		}
 	}
 	return nil
+}
+
+// atOnce is inTime for rows whose time is the clock's.
+func (r *Rows) atOnce(b *batch.Batch) {
+	now := max(r.now(), r.wm+1)
+	r.times, r.positions, r.ends = slices.Repeat([]int64{now}, b.Size()), r.positions[:0], r.ends[:0]
+	for i := range b.Rows() {
+		r.positions, r.ends = append(r.positions, int32(b.At(i))), append(r.ends, Stretch(now))
+	}
 }
 
 // groupsOf returns the key groups of the rows as keys.
