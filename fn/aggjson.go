@@ -1,8 +1,10 @@
 package fn
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/text/jsontext"
@@ -20,7 +22,7 @@ var jsonResult = types.CharOf(types.Varchar, 2000).NotNull()
 var jsonArrayAggDef = &AggDef{
 	Name: "JSON_ARRAYAGG", Syntax: "JSON_ARRAYAGG(x [{NULL | ABSENT} ON NULL])",
 	Doc: "Returns the values as a JSON array, in the order in which they came. NULL is left out, or kept with NULL ON NULL. " +
-		"A MAP becomes an object and needs strings as keys; DATE, TIME and intervals have no form in JSON.",
+		"A ROW and a MAP become objects, in the order of their keys, which must be strings; DATE, TIME and intervals have no form in JSON.",
 	Examples: []AggExample{
 		{Call: "JSON_ARRAYAGG(x)", Type: "STRING", Rows: []string{"b", "NULL", `say "hi"`}, Want: `["b","say \"hi\""] :: VARCHAR(2000) NOT NULL`},
 		{Call: "JSON_ARRAYAGG(x NULL ON NULL)", Type: "DECIMAL(10, 2)", Rows: []string{"2.5", "NULL"}, Want: "[2.50,null] :: VARCHAR(2000) NOT NULL"},
@@ -97,10 +99,10 @@ func (a jsonArrayAgg) Result(st []batch.Column, slots []int32) (batch.Vector, er
 
 var jsonObjectAggDef = &AggDef{
 	Name: "JSON_OBJECTAGG", Syntax: "JSON_OBJECTAGG([KEY] key VALUE value [{NULL | ABSENT} ON NULL])",
-	Doc: "Returns the values as a JSON object, in the order in which they came. A value that is NULL is null, or left out with " +
+	Doc: "Returns the values as a JSON object, in the order of their keys. A value that is NULL is null, or left out with " +
 		"ABSENT ON NULL. A key that is NULL or comes twice is an error. Values are written as in JSON_ARRAYAGG.",
 	Examples: []AggExample{
-		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: []string{"b", "a"}, Want: `{"b":1,"a":1} :: VARCHAR(2000) NOT NULL`},
+		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: []string{"b", "a"}, Want: `{"a":1,"b":1} :: VARCHAR(2000) NOT NULL`},
 		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: []string{"b", "b"}, Want: "error"},
 		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: []string{"NULL"}, Want: "error"},
 		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: nil, Want: "{} :: VARCHAR(2000) NOT NULL"},
@@ -186,28 +188,41 @@ func (a jsonObjectAgg) Result(st []batch.Column, slots []int32) (batch.Vector, e
 
 var errKeyTwice = errors.New("a key of JSON_OBJECTAGG comes twice in a group, which an object cannot hold")
 
-// object appends the object of keys and values. A value that is absent takes no
-// room for its key.
+// object appends the object of keys and values.
 func (a jsonObjectAgg) object(buf []byte, keys *batch.Bytes, values batch.Vector, w *jsontext.Values) (_ []byte, err error) {
+	order, err := a.order(keys, values.Validity())
+	if err != nil {
+		return nil, err
+	}
 	w.Read(values)
-	seen := make(map[string]bool, keys.Len())
 	buf = append(buf, '{')
-	for i := range keys.Len() {
-		key := string(keys.At(i))
-		if seen[key] {
-			return nil, fmt.Errorf("%w: %q", errKeyTwice, key)
-		}
-		if a.absent && values.Validity().IsNull(i) {
-			continue
-		}
-		if len(seen) > 0 {
+	for n, i := range order {
+		if n > 0 {
 			buf = append(buf, ',')
 		}
-		seen[key] = true
 		buf = append(jsontext.Plain(buf, keys.At(i)), ':')
 		if buf, err = w.Append(buf, i); err != nil {
 			return nil, fmt.Errorf("JSON_OBJECTAGG: %w", err)
 		}
 	}
 	return append(buf, '}'), nil
+}
+
+// order returns the places of the entries that are written, by their keys. A
+// value that is absent takes no room for its key, but finds it taken.
+func (a jsonObjectAgg) order(keys *batch.Bytes, values batch.Bitmap) (order []int, err error) {
+	seen := make(map[string]bool, keys.Len())
+	for i := range keys.Len() {
+		key := string(keys.At(i))
+		if seen[key] {
+			return nil, fmt.Errorf("%w: %q", errKeyTwice, key)
+		}
+		if a.absent && values.IsNull(i) {
+			continue
+		}
+		seen[key] = true
+		order = append(order, i)
+	}
+	slices.SortFunc(order, func(x, y int) int { return bytes.Compare(keys.At(x), keys.At(y)) })
+	return order, nil
 }

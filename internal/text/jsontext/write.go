@@ -3,8 +3,11 @@
 package jsontext
 
 import (
+	"bytes"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/text"
@@ -20,8 +23,9 @@ type Options struct {
 	// PlainDecimal writes decimals in full, without an exponent.
 	PlainDecimal bool
 	// Function writes as the JSON functions do: decimals with all digits of their
-	// scale, floating-point numbers as decimals (2.50, 1.0E+9, 0.0 for -0.0), and
-	// characters beyond the basic plane as they are.
+	// scale, floating-point numbers as decimals (2.50, 1.0E+9, 0.0 for -0.0),
+	// characters beyond the basic plane as they are, and objects in the order of
+	// their keys.
 	Function bool
 	// IgnoreNulls leaves out fields of a ROW that are NULL.
 	IgnoreNulls bool
@@ -61,14 +65,14 @@ type Rows struct {
 // NewRows returns a writer of rows with fields.
 func NewRows(fields []types.Field, o Options) *Rows {
 	r := &Rows{o: o}
-	r.fields, r.names = newWriters(fields, "")
+	r.fields, r.names = o.newWriters(fields, "")
 	return r
 }
 
 // Read makes cols the columns that are written.
 func (r *Rows) Read(cols []batch.Vector) {
-	for i, w := range r.fields {
-		w.read(cols[i])
+	for _, w := range r.fields {
+		w.read(cols[w.at])
 	}
 }
 
@@ -84,7 +88,7 @@ type Values struct {
 }
 
 // NewValues returns a writer of values of a type.
-func NewValues(t types.Type, o Options) *Values { return &Values{o, newWriter(t, "")} }
+func NewValues(t types.Type, o Options) *Values { return &Values{o, o.newWriter(t, "")} }
 
 // Read makes v the column that is written.
 func (v *Values) Read(col batch.Vector) { v.w.read(col) }
@@ -97,6 +101,8 @@ type writer struct {
 	op   cell.Op
 	typ  types.Type
 	path string
+	// at is the place of a field in its row.
+	at int
 	cell.Column
 	valid batch.Bitmap
 	keys  *batch.Bytes
@@ -106,23 +112,32 @@ type writer struct {
 	names  [][]byte
 }
 
-func newWriters(fields []types.Field, prefix string) (ws []*writer, names [][]byte) {
-	for _, f := range fields {
-		ws = append(ws, newWriter(f.Type, prefix+f.Name))
-		names = append(names, append(String(nil, []byte(f.Name)), ':'))
+func (o *Options) newWriters(fields []types.Field, prefix string) (ws []*writer, names [][]byte) {
+	order := make([]int, len(fields))
+	for i := range order {
+		order[i] = i
+	}
+	if o.Function {
+		slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(fields[a].Name, fields[b].Name) })
+	}
+	for _, i := range order {
+		w := o.newWriter(fields[i].Type, prefix+fields[i].Name)
+		w.at = i
+		ws = append(ws, w)
+		names = append(names, append(appendEscaped(nil, []byte(fields[i].Name), !o.Function), ':'))
 	}
 	return ws, names
 }
 
-func newWriter(t types.Type, path string) *writer {
+func (o *Options) newWriter(t types.Type, path string) *writer {
 	w := &writer{op: cell.OpOf(t), typ: t, path: path}
 	switch t.Kind {
 	case types.Array, types.Map:
-		w.elem = newWriter(*t.Elem, path)
+		w.elem = o.newWriter(*t.Elem, path)
 	case types.Multiset:
-		w.elem = newWriter(types.Of(types.Int).NotNull(), path)
+		w.elem = o.newWriter(types.Of(types.Int).NotNull(), path)
 	case types.Row:
-		w.fields, w.names = newWriters(t.Fields, path+".")
+		w.fields, w.names = o.newWriters(t.Fields, path+".")
 	}
 	return w
 }
@@ -138,8 +153,8 @@ func (w *writer) read(v batch.Vector) {
 		w.keys = v.Keys.(*batch.Bytes)
 		w.elem.read(v.Vals)
 	case *batch.Row:
-		for i, f := range w.fields {
-			f.read(v.Cols[i])
+		for _, f := range w.fields {
+			f.read(v.Cols[f.at])
 		}
 	}
 }
@@ -301,11 +316,16 @@ func (o *Options) mapping(buf []byte, w *writer, i int) (_ []byte, err error) {
 	buf = append(buf, '{')
 	start := len(buf)
 	from, to := int(w.Map.Offsets[i]), int(w.Map.Offsets[i+1])
+	sorted := o.sorted(w.keys, from, to)
 	for k := from; k < to; k++ {
+		i := k
+		if sorted != nil {
+			i = sorted[k-from]
+		}
 		key := o.NullLiteral
 		switch {
-		case !w.keys.Valid.IsNull(k):
-			key = w.keys.At(k)
+		case !w.keys.Valid.IsNull(i):
+			key = w.keys.At(i)
 		case o.NullKey == FailOnNullKey:
 			return buf, &NullKeyError{w.path}
 		case o.NullKey == DropNullKey || hasMapKey(w.keys, from, to, key):
@@ -316,11 +336,25 @@ func (o *Options) mapping(buf []byte, w *writer, i int) (_ []byte, err error) {
 			buf = append(buf, ',')
 		}
 		buf = append(appendEscaped(buf, key, !o.Function), ':')
-		if buf, err = o.element(buf, w.elem, k); err != nil {
+		if buf, err = o.element(buf, w.elem, i); err != nil {
 			return buf, err
 		}
 	}
 	return append(buf, '}'), nil
+}
+
+// sorted returns the entries of a map in the order of their keys; nil if they are
+// written as they stand.
+func (o *Options) sorted(keys *batch.Bytes, from, to int) []int {
+	if !o.Function {
+		return nil
+	}
+	out := make([]int, 0, to-from)
+	for k := from; k < to; k++ {
+		out = append(out, k)
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return bytes.Compare(keys.At(a), keys.At(b)) })
+	return out
 }
 
 func hasMapKey(keys *batch.Bytes, from, to int, key []byte) bool {
