@@ -10,6 +10,7 @@ import (
 	"github.com/millstream-io/millstream/internal/clock"
 	"github.com/millstream-io/millstream/internal/graph"
 	"github.com/millstream-io/millstream/internal/op"
+	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/runtime/rttest"
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -202,5 +203,21 @@ func TestFlushAfterIdle(t *testing.T) {
 	expect("silent after the restart", "2 3 300")
 	if err := errors.Join(j.Close(), data.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestClosingWatermark: with a period, a watermark that closes a window is sent at
+// once; the next one that closes none waits for the clock again.
+func TestClosingWatermark(t *testing.T) {
+	ends := &window.Ends{}
+	ends.Add(window.Assigner{Kind: window.Tumble, Size: 10})
+	s := newTimeScript(t, 1, func(n *graph.Node) { n.Source.Period, n.Source.Ends = 50, ends })
+	for _, step := range []struct{ word, want string }{
+		{"b~", "-"}, {"a3", "3"}, {"a5", "3"}, {"a8", "3"}, {"a9", "9"}, {"a12", "9"}, {"a18", "9"}, {"a25", "25"}, {"a27", "25"}, {"+50", "27"}, {"a28", "27"}, {"a30", "30"},
+	} {
+		s.do(step.word)
+		if got := s.watch.last(); got != step.want {
+			t.Errorf("behind %s the watermark is %s, not %s", step.word, got, step.want)
+		}
 	}
 }

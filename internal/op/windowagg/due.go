@@ -10,11 +10,22 @@ func (w *windowAgg) NextDue() (wm int64, ok bool) {
 }
 
 // NextDue implements op.Waiter: a timer tells the stretch of time in which the
-// first session may end.
+// newest session of a key may end; older ones may end before.
 func (s *sessions) NextDue() (wm int64, ok bool) {
 	if s.Proctime {
 		return 0, false
 	}
 	from, ok, err := s.timers.First()
-	return from + s.grain - 1, ok && err == nil
+	if !ok || err != nil {
+		return 0, false
+	}
+	wm = from + s.grain - 1
+	older, err := s.table.Namespaces(wm + 1)
+	for _, from := range older {
+		if from != newest {
+			wm = min(wm, from+s.olderGrain-1)
+			break
+		}
+	}
+	return wm, err == nil
 }
