@@ -30,12 +30,17 @@ const (
 	pointRuns = 8
 	// orderedBlockSize is that for entries that are read in order, orderedRuns the
 	// number of runs from which on they are merged. It costs some comparisons for
-	// each entry that is read, and saves writing all of them several times.
+	// each entry that is read, and saves writing all of them several times. For the
+	// same reason the runs are merged into a large level: orderedBase is what it
+	// may take before there is another one above it. Files of runs are larger, so
+	// that there are not many more of them.
 	orderedBlockSize = 32 << 10
+	orderedRuns      = 32
+	orderedBase      = 512 << 20
+	orderedFileSize  = 8 << 20
 	// baseFileSize is the size of the files of the first level below the runs of
 	// flushes; those of each further one are twice as large.
 	baseFileSize = 16 << 20
-	orderedRuns  = 16
 	// Pebble's own memtables are for small writes only, and a fraction of what is
 	// flushed at a time: a batch of more than half a memtable is a run of its own,
 	// which is not sorted in by a skip list, and sets out a new memtable.
@@ -208,6 +213,7 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 	// Pebble compacts from half of its threshold on.
 	if db.inOrder {
 		o.L0CompactionThreshold = 2 * orderedRuns
+		o.LBaseMaxBytes, o.TargetFileSizes[0] = orderedBase, orderedFileSize
 		for i := range o.Levels {
 			o.Levels[i] = pebble.LevelOptions{BlockSize: orderedBlockSize, FilterPolicy: pebble.NoFilterPolicy}
 		}
