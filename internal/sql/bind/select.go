@@ -50,6 +50,7 @@ func (b *Binder) selectOrdered(q *ast.Select, order *ordering) *relation {
 		items, itemsOK = order.bind(b, g.scope, items)
 	}
 	keysOK := g.bindKeys(q.GroupBy)
+	b.stateTTL(q, inner, q.Distinct || q.GroupBy != nil || len(g.scope.aggs.calls) > 0 || inner != nil && inner.tables != nil)
 	var having, qualify expr.Expr
 	if q.Having != nil {
 		having = b.condition(&scope{rel: inner, aggs: g.scope.aggs, where: "HAVING", pos: g.scope.pos}, q.Having, "HAVING")
