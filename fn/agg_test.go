@@ -103,6 +103,7 @@ func TestAggExamples(t *testing.T) {
 
 func aggExample(t *testing.T, e fn.AggExample) (string, error) {
 	name, args, _ := strings.Cut(strings.TrimSuffix(e.Call, ")"), "(")
+	args = strings.Replace(args, " VALUE ", ", ", 1)
 	c := &fn.Call{Def: &fn.Def{Name: name}, Env: exprtest.Env()}
 	if x, ok := strings.CutSuffix(args, " NULL ON NULL"); ok {
 		args, c.Nulls = x, fn.KeepNulls

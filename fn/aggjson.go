@@ -102,10 +102,10 @@ var jsonObjectAggDef = &AggDef{
 	Doc: "Returns the values as a JSON object, in the order of their keys. A value that is NULL is null, or left out with " +
 		"ABSENT ON NULL. A key that is NULL or comes twice is an error. Values are written as in JSON_ARRAYAGG.",
 	Examples: []AggExample{
-		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: []string{"b", "a"}, Want: `{"a":1,"b":1} :: VARCHAR(2000) NOT NULL`},
-		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: []string{"b", "b"}, Want: "error"},
-		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: []string{"NULL"}, Want: "error"},
-		{Call: "JSON_OBJECTAGG(x, 1)", Type: "STRING", Rows: nil, Want: "{} :: VARCHAR(2000) NOT NULL"},
+		{Call: "JSON_OBJECTAGG(x VALUE 1)", Type: "STRING", Rows: []string{"b", "a"}, Want: `{"a":1,"b":1} :: VARCHAR(2000) NOT NULL`},
+		{Call: "JSON_OBJECTAGG(x VALUE 1)", Type: "STRING", Rows: []string{"b", "b"}, Want: "error"},
+		{Call: "JSON_OBJECTAGG(x VALUE 1)", Type: "STRING", Rows: []string{"NULL"}, Want: "error"},
+		{Call: "JSON_OBJECTAGG(x VALUE 1)", Type: "STRING", Rows: nil, Want: "{} :: VARCHAR(2000) NOT NULL"},
 	},
 	Bind: bindJSONObjectAgg,
 }

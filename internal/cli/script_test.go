@@ -165,7 +165,7 @@ SELECT COUNT(k) FILTER (WHERE k > 1), JSON_ARRAYAGG(k) FILTER (WHERE k > 1) FROM
 		`4:80: option "late-rows" does not exist in Flink`,
 		"5:1: Flink has no EXPLAIN STATE",
 		"7:46: Flink has no table function STATE, the state of an operator of a job",
-		"10:71: Flink takes no FILTER behind JSON_ARRAYAGG",
+		"10:70: Flink takes no FILTER behind JSON_ARRAYAGG",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
