@@ -134,15 +134,6 @@ func (b *Binder) knownHints(hints []ast.Hint) {
 	}
 }
 
-// refuseStateTTL reports a hint that would make an operator forget, which changes its answers.
-func (b *Binder) refuseStateTTL(hints []ast.Hint) {
-	for _, h := range hints {
-		if upper(h.Name.Name) == "STATE_TTL" {
-			b.unsupported(h.Pos(), "the hint STATE_TTL of SELECT DISTINCT")
-		}
-	}
-}
-
 // optionHints returns the options of the OPTIONS hints.
 func (b *Binder) optionHints(hints []ast.Hint) []catalog.Option {
 	b.knownHints(hints)

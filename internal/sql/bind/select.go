@@ -50,7 +50,8 @@ func (b *Binder) selectOrdered(q *ast.Select, order *ordering) *relation {
 		items, itemsOK = order.bind(b, g.scope, items)
 	}
 	keysOK := g.bindKeys(q.GroupBy)
-	b.stateTTL(q, inner, q.Distinct || q.GroupBy != nil || len(g.scope.aggs.calls) > 0 || inner != nil && inner.tables != nil)
+	combines := q.GroupBy != nil || len(g.scope.aggs.calls) > 0 || inner != nil && inner.tables != nil
+	b.stateTTL(q, inner, q.Distinct || combines)
 	var having, qualify expr.Expr
 	if q.Having != nil {
 		having = b.condition(&scope{rel: inner, aggs: g.scope.aggs, where: "HAVING", pos: g.scope.pos}, q.Having, "HAVING")
@@ -73,10 +74,10 @@ func (b *Binder) selectOrdered(q *ast.Select, order *ordering) *relation {
 			b.errorf(items[order.width].pos, "the rows of SELECT DISTINCT can be sorted only by what it selects")
 			return nil
 		}
-		b.refuseStateTTL(q.Hints)
 		if n = b.distinct(n, q.Pos()); n == nil {
 			return nil
 		}
+		n.(*plan.Aggregate).TTL = b.distinctTTL(q, combines)
 	}
 	return &relation{node: n}
 }

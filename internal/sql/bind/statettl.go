@@ -42,3 +42,24 @@ func tableNames(r *relation) []string {
 	}
 	return out
 }
+
+// distinctTTL is the time that the hint STATE_TTL gives the rows of a SELECT DISTINCT; nil if there is no hint. Of several the first
+// one counts. combines tells of state below it, which the hint would have to reach as well.
+func (b *Binder) distinctTTL(q *ast.Select, combines bool) *int64 {
+	for _, h := range q.Hints {
+		if upper(h.Name.Name) != "STATE_TTL" || len(h.Options) == 0 {
+			continue
+		}
+		if combines {
+			b.unsupported(h.Pos(), "the hint STATE_TTL of SELECT DISTINCT over an aggregation or a join")
+			return nil
+		}
+		ttl, err := format.ParseDuration(h.Options[0].Value.Value)
+		if err != nil {
+			return nil // stateTTL has told
+		}
+		ms := ttl.Milliseconds()
+		return &ms
+	}
+	return nil
+}

@@ -268,6 +268,9 @@ func (p *planner) lowerDistinct(n *plan.Aggregate, path string) *Node {
 	}
 	edge, parallelism := p.byKey(in, keys)
 	out, ttl := n.Out, p.Config.Duration(config.StateTTL).Milliseconds()
+	if n.TTL != nil {
+		ttl = *n.TTL
+	}
 	return p.add(&Node{
 		ID: id, Name: "Distinct", Detail: "columns=[" + strings.Join(out.Names(), ", ") + "]", Parallelism: parallelism,
 		In: []Input{edge}, Out: out, logical: n,

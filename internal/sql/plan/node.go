@@ -140,6 +140,9 @@ type Aggregate struct {
 	Out   *types.Schema
 	// Pos is where the query asks for it.
 	Pos diag.Pos
+	// TTL is how long a row of the state stays without a change, in ms of processing time, as the hint STATE_TTL says; 0 is for good,
+	// and nil leaves it to table.exec.state.ttl.
+	TTL *int64
 }
 
 // WindowProp is a column of a WindowAggregate that tells the window.
