@@ -76,6 +76,24 @@ func (s *sliding) border(end int64) int64 {
 	return grid.SliceOf(end-1) - block
 }
 
+// nextBorder is the border in the window that closes next. prepare has made it when
+// the one before was emitted; if the state was saved by a version that did that
+// later, or before that, the border is made before the window is looked at.
+func (s *sliding) nextBorder() int64 { return s.border(s.passed + s.Window.Step()) }
+
+// prepare makes the border in the window with that end, if the window is the first
+// that reaches beyond it. All slices before such a border have passed when the window
+// before is emitted, so that is the time for it: the rows of the window that follows
+// need not wait.
+func (s *sliding) prepare(end int64) error {
+	border := s.border(end)
+	if border < end-s.Window.Step() || border == s.flipped {
+		return nil
+	}
+	s.flipped = border
+	return s.flip(border, end-s.Window.Size)
+}
+
 // flip makes a border that the window has just reached beyond: all that it has
 // lies before. Slices up to start have left.
 func (s *sliding) flip(border, start int64) error {
@@ -185,7 +203,7 @@ func (s *sliding) rechain(keys *state.Keys, at []int32) error {
 	s.space().Dirty(runs)
 	found := make([]int32, len(runs))
 	last := s.passed + s.Window.Slide - s.Window.Size
-	for slice := s.border(s.passed); slice > last; slice -= s.Window.Slice() {
+	for slice := s.nextBorder(); slice > last; slice -= s.Window.Slice() {
 		space := s.table.Space(slice)
 		if err := space.Lookup(&own, found); err != nil {
 			return err

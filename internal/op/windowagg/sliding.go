@@ -42,6 +42,8 @@ type sliding struct {
 	// that is being emitted, if emitting is set.
 	passed, current int64
 	emitting        bool
+	// flipped is the last border that was made since the start.
+	flipped int64
 
 	runSlots []int32
 	hash     []uint64
@@ -62,7 +64,7 @@ func (s *sliding) cumulates() bool { return s.Window.Kind == window.Cumulate }
 // openSliding declares the tables, and adds to the spec of the table of slices
 // what sliding keeps there.
 func openSliding(w *windowAgg, c *op.Context, slices *state.Spec) (*sliding, error) {
-	s := &sliding{windowAgg: w, passed: math.MinInt64 / 2}
+	s := &sliding{windowAgg: w, passed: math.MinInt64 / 2, flipped: math.MinInt64}
 	bigint := types.Of(types.BigInt)
 	spec := state.Spec{Name: "sliding", Key: w.keyTypes(), Value: []types.Type{bigint.NotNull(), bigint, bigint.NotNull()}}
 	s.refs, s.shown, s.count = 0, 1, 2
@@ -167,7 +169,7 @@ func (s *sliding) addMerged(slice int64, b *batch.Batch, keys *state.Keys, fresh
 			return err
 		}
 	}
-	inFront := s.front.has(s.border(s.passed), slice)
+	inFront := s.front.has(s.nextBorder(), slice)
 	for i := range s.aggs {
 		a := &s.aggs[i]
 		if inFront && s.front.holds(i) {
@@ -230,6 +232,9 @@ func (s *sliding) resume(out op.Output) (more bool, err error) {
 		if err := s.expire(); err != nil {
 			return false, err
 		}
+		if err := s.prepare(s.current + s.Window.Step()); err != nil {
+			return false, err
+		}
 	}
 }
 
@@ -244,10 +249,8 @@ func (s *sliding) pass() {
 // slideTo moves on to a window: it merges the slices that the window before did
 // not have.
 func (s *sliding) slideTo(end int64) error {
-	if border := s.border(end); border >= end-s.Window.Step() {
-		if err := s.flip(border, end-s.Window.Size); err != nil {
-			return err
-		}
+	if err := s.prepare(end); err != nil {
+		return err
 	}
 	step := s.Window.Slice()
 	for slice := end - s.Window.Step() + step; slice <= end; slice += step {
