@@ -1,6 +1,11 @@
 package window
 
-import "math"
+import (
+	"errors"
+	"math"
+
+	"github.com/millstream-io/millstream/internal/op"
+)
 
 // Open is a table whose namespaces are windows, named by their ends.
 type Open interface {
@@ -31,6 +36,27 @@ func (a *Assigner) DueEnds(t Open, wm int64) ([]int64, error) {
 		}
 	}
 	return due, nil
+}
+
+// ErrFull stops a scan when the output has no room left.
+var ErrFull = errors.New("output full")
+
+// Fire fires the windows that are due, as long as there is room; more is set if
+// some are left. fire returns ErrFull where it has not done with a window: it is
+// called again for it.
+func Fire(due *[]int64, out op.Output, fire func(end int64) error) (more bool, err error) {
+	for len(*due) > 0 {
+		if out.Full() {
+			return true, nil
+		}
+		if err := fire((*due)[0]); err == ErrFull {
+			return true, nil
+		} else if err != nil {
+			return false, err
+		}
+		*due = (*due)[1:]
+	}
+	return false, nil
 }
 
 // zoneSlack is more than any zone is away from UTC, in ms, and more than the

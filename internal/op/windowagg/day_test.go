@@ -123,7 +123,7 @@ func (d *day) run(t *testing.T, cfg state.Config) {
 	size := dayMs / d.windows
 	in := types.NewSchema(types.Field{Name: "k", Type: big}, types.Field{Name: "v", Type: big}, types.Field{Name: "ts", Type: ts})
 	c := Config{
-		In: in, Keys: []int{0}, Time: 2, Window: window.Assigner{Size: size}, Props: []Prop{End},
+		In: in, Keys: []int{0}, Time: 2, Window: window.Assigner{Size: size}, Props: []window.Source{window.End},
 		Aggs: []Agg{
 			{Filter: -1, Bound: count(t)},
 			{Filter: -1, Bound: bound(t, "SUM", big), Args: []int{1}},

@@ -46,7 +46,7 @@ func TestNextDue(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			o := New(Config{In: in, Out: out, Keys: []int{0}, Time: 1, Window: c.window, Props: []Prop{End}})
+			o := New(Config{In: in, Out: out, Keys: []int{0}, Time: 1, Window: c.window, Props: []window.Source{window.End}})
 			count := func(string, int64) {}
 			if err := o.(op.Opener).Open(&op.Context{Parallelism: 1, State: db, Now: func() int64 { return 0 }, Count: count, Sample: func(string, func() string) {}}); err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ func emitting(t testing.TB, w window.Assigner, e Emit) Config {
 		in.Fields[0], types.Field{Name: "n", Type: big.NotNull()}, types.Field{Name: "d", Type: big.NotNull()},
 		types.Field{Name: "c", Type: big.NotNull()}, types.Field{Name: "window_end", Type: ts})
 	return Config{
-		In: in, Out: out, Keys: []int{0}, Time: 3, Window: w, Props: []Prop{End}, Marked: ts, Emit: &e,
+		In: in, Out: out, Keys: []int{0}, Time: 3, Window: w, Props: []window.Source{window.End}, Marked: ts, Emit: &e,
 		Taps: []window.LateTap{{Tag: "late", Cols: []int{0, 1}, Source: -1, Out: types.NewSchema(append(in.Fields[:2:2], window.LateColumns(ts)...)...)}},
 		Aggs: []Agg{
 			{Filter: -1, Bound: count(t)},
@@ -50,7 +50,7 @@ func BenchmarkEmitLate(b *testing.B) {
 	in := types.NewSchema(types.Field{Name: "k", Type: big}, types.Field{Name: "ts", Type: ts})
 	out := types.NewSchema(in.Fields[0], types.Field{Name: "n", Type: big.NotNull()}, types.Field{Name: "window_end", Type: ts})
 	optest.Bench(b, in, New(Config{
-		In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Size: 10_000}, Props: []Prop{End},
+		In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Size: 10_000}, Props: []window.Source{window.End},
 		Aggs: []Agg{{Filter: -1, Bound: count(b)}}, Emit: &Emit{Early: Never, Lateness: 10_000},
 	}))
 }

@@ -246,13 +246,7 @@ func (e *emitter) changed(space state.Space, end int64, slots []int32, was, now 
 		batch.AppendTake(both, now[i], nil)
 		cols = append(cols, batch.Take(both, at))
 	}
-	for _, p := range e.Props {
-		cols = append(cols, e.prop(p, end, len(at), e.Out.Fields[len(cols)].Type))
-	}
-	for i, f := range e.Out.Fields {
-		cols[i] = cols[i].WithType(f.Type)
-	}
-	b := batch.Of(e.Out, cols, len(at))
+	b := e.result(e.bounds(cols, end, len(at)), len(at))
 	b.Kinds = kinds
 	return b
 }

@@ -1,13 +1,10 @@
 package windowagg
 
 import (
-	"errors"
-
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
 	"github.com/millstream-io/millstream/internal/state"
-	"github.com/millstream-io/millstream/types"
 )
 
 // OnWatermark implements op.WatermarkHandler.
@@ -67,25 +64,14 @@ func (w *windowAgg) first() (end int64, ok bool, err error) {
 }
 
 // errFull stops a scan when the output has no room left.
-var errFull = errors.New("output full")
+var errFull = window.ErrFull
 
 // Resume implements op.Resumer: it fires windows as long as there is room.
 func (w *windowAgg) Resume(out op.Output) (bool, error) {
 	if w.slide != nil {
 		return w.slide.resume(out)
 	}
-	for len(w.due) > 0 {
-		if out.Full() {
-			return true, nil
-		}
-		if err := w.fire(w.due[0], out); err == errFull {
-			return true, nil
-		} else if err != nil {
-			return false, err
-		}
-		w.due = w.due[1:]
-	}
-	return false, nil
+	return window.Fire(&w.due, out, func(end int64) error { return w.fire(end, out) })
 }
 
 // fireRows is the number of rows in a batch of results.
@@ -136,14 +122,24 @@ func (w *windowAgg) emit(space state.Space, end int64, slots []int32, out op.Out
 		}
 		cols = append(cols, v)
 	}
-	for _, p := range w.Props {
-		cols = append(cols, w.prop(p, end, len(slots), w.Out.Fields[len(cols)].Type))
+	out.Emit(w.result(w.bounds(cols, end, len(slots)), len(slots)))
+	return nil
+}
+
+// bounds appends to the columns of n rows those of their window.
+func (c *Config) bounds(cols []batch.Vector, end int64, n int) []batch.Vector {
+	for _, p := range c.Props {
+		cols = append(cols, c.Window.Column(c.Out.Fields[len(cols)].Type, p, end, n))
 	}
-	for i, f := range w.Out.Fields {
+	return cols
+}
+
+// result makes rows of the output of its columns.
+func (c *Config) result(cols []batch.Vector, n int) *batch.Batch {
+	for i, f := range c.Out.Fields {
 		cols[i] = cols[i].WithType(f.Type)
 	}
-	out.Emit(batch.Of(w.Out, cols, len(slots)))
-	return nil
+	return batch.Of(c.Out, cols, n)
 }
 
 // alive leaves out groups whose rows were all taken back.
@@ -155,19 +151,4 @@ func alive(count *batch.Slab[int64], slots []int32) []int32 {
 		}
 	}
 	return out
-}
-
-func (w *windowAgg) prop(p Prop, end int64, n int, t types.Type) batch.Vector {
-	ms := end
-	switch p {
-	case Start:
-		ms = w.Window.Start(end)
-	case Time:
-		ms = w.Window.Time(end)
-	}
-	all := make([]int64, n)
-	for i := range all {
-		all[i] = ms
-	}
-	return window.TimeVector(t, all)
 }

@@ -16,7 +16,7 @@ func tapped(t *testing.T) Config {
 	out := types.NewSchema(in.Fields[0], types.Field{Name: "n", Type: big.NotNull()}, types.Field{Name: "window_end", Type: ts})
 	side := types.NewSchema(append([]types.Field{in.Fields[0], in.Fields[2]}, window.LateColumns(ts)...)...)
 	return Config{
-		In: in, Out: out, Keys: []int{0}, Time: 2, Props: []Prop{End}, Aggs: []Agg{{Filter: -1, Bound: count(t)}}, Marked: ts,
+		In: in, Out: out, Keys: []int{0}, Time: 2, Props: []window.Source{window.End}, Aggs: []Agg{{Filter: -1, Bound: count(t)}}, Marked: ts,
 		Taps: []window.LateTap{{Tag: "late", Cols: []int{0, 2}, Source: 1, Out: side}},
 	}
 }

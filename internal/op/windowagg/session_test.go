@@ -17,7 +17,7 @@ import (
 func TestSession(t *testing.T) {
 	c := slidingConfig(t, window.Assigner{Kind: window.Session, Size: 5000}, true)
 	optest.Run(t, "session", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
-	c.Rows, c.Aggs, c.Props = true, nil, []Prop{Start, End, Time}
+	c.Rows, c.Aggs, c.Props = true, nil, []window.Source{window.Start, window.End, window.Mark}
 	c.Out = types.NewSchema(append(slices.Clone(c.In.Fields), types.Field{Name: "window_start", Type: ts},
 		types.Field{Name: "window_end", Type: ts}, types.Field{Name: "window_time", Type: ts})...)
 	optest.Run(t, "session-rows", optest.Case{In: []*types.Schema{c.In}, Keys: [][]int{{0}}, New: func() op.Operator { return New(c) }})
@@ -131,7 +131,7 @@ func BenchmarkSession(b *testing.B) {
 	for _, gap := range []int64{10_000, 1010, 990, 500, 50, 5} {
 		b.Run(fmt.Sprintf("gap=%d", gap), func(b *testing.B) {
 			optest.Bench(b, in, New(Config{
-				In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Kind: window.Session, Size: gap}, Props: []Prop{End},
+				In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Kind: window.Session, Size: gap}, Props: []window.Source{window.End},
 				Aggs: []Agg{{Filter: -1, Bound: count(b)}},
 			}))
 		})

@@ -219,21 +219,18 @@ func (s *sessions) show(slots []int32, out op.Output) error {
 	for _, p := range s.Props {
 		cols = append(cols, s.bound(p, starts, ends, s.Out.Fields[len(cols)].Type))
 	}
-	for i, f := range s.Out.Fields {
-		cols[i] = cols[i].WithType(f.Type)
-	}
-	out.Emit(batch.Of(s.Out, cols, len(slots)))
+	out.Emit(s.result(cols, len(slots)))
 	return nil
 }
 
 // bound returns a property of sessions.
-func (s *sessions) bound(p Prop, starts, ends []int64, t types.Type) batch.Vector {
+func (s *sessions) bound(p window.Source, starts, ends []int64, t types.Type) batch.Vector {
 	out := make([]int64, len(starts))
 	for i := range out {
 		switch p {
-		case Start:
+		case window.Start:
 			out[i] = s.Window.Wall(starts[i])
-		case End:
+		case window.End:
 			out[i] = s.Window.Wall(ends[i])
 		default:
 			out[i] = ends[i] - 1
@@ -258,10 +255,7 @@ func (s *sessions) passOn(id, start, end int64, out op.Output) error {
 		for _, p := range s.Props {
 			cols = append(cols, s.bound(p, starts, ends, s.Out.Fields[len(cols)].Type))
 		}
-		for i, f := range s.Out.Fields {
-			cols[i] = cols[i].WithType(f.Type)
-		}
-		b := batch.Of(s.Out, cols, n)
+		b := s.result(cols, n)
 		if s.Updating {
 			kinds := space.Cols()[width].(*batch.Slab[int8])
 			for _, slot := range slots {

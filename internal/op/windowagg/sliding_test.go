@@ -31,7 +31,7 @@ func bound(t testing.TB, name string, arg types.Type) *fn.BoundAgg {
 func slidingConfig(t testing.TB, a window.Assigner, greatest bool) Config {
 	in := types.NewSchema(types.Field{Name: "k", Type: big}, types.Field{Name: "v", Type: big}, types.Field{Name: "ts", Type: ts})
 	c := Config{
-		In: in, Keys: []int{0}, Time: 2, Window: a, Props: []Prop{Start, End},
+		In: in, Keys: []int{0}, Time: 2, Window: a, Props: []window.Source{window.Start, window.End},
 		Aggs: []Agg{
 			{Filter: -1, Bound: count(t)},
 			{Filter: -1, Bound: bound(t, "SUM", big), Args: []int{1}},
@@ -219,7 +219,7 @@ func BenchmarkHop(b *testing.B) {
 		out := types.NewSchema(in.Fields[0], types.Field{Name: "a", Type: f.Result}, types.Field{Name: "window_end", Type: ts})
 		optest.Bench(b, in, New(Config{
 			In: in, Out: out, Keys: []int{0}, Time: 2, Window: window.Assigner{Kind: window.Hop, Size: n * slide, Slide: slide},
-			Props: []Prop{End}, Aggs: []Agg{{Filter: -1, Bound: f, Args: []int{1}}},
+			Props: []window.Source{window.End}, Aggs: []Agg{{Filter: -1, Bound: f, Args: []int{1}}},
 		}))
 	}
 	for _, each := range []int64{10, 100} {

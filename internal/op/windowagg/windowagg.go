@@ -19,16 +19,6 @@ import (
 	"github.com/millstream-io/millstream/types"
 )
 
-// Prop is a property of the window that the output shows.
-type Prop uint8
-
-// The properties: window_start, window_end, window_time.
-const (
-	Start Prop = iota
-	End
-	Time
-)
-
 // Agg is one aggregate; Distinct counts each value once a group and window.
 type Agg = fold.Agg
 
@@ -44,7 +34,8 @@ type Config struct {
 	Time     int
 	Attached bool
 	Window   window.Assigner
-	Props    []Prop
+	// Props are columns of the window.
+	Props    []window.Source
 	// Updating is set where the input holds -U and -D rows.
 	Updating bool
 	// Rows is set for sessions that are not aggregated: each row is passed on with

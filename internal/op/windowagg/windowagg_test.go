@@ -37,7 +37,7 @@ func TestWindowAgg(t *testing.T) {
 		in.Fields[0], types.Field{Name: "n", Type: big.NotNull()}, types.Field{Name: "d", Type: big.NotNull()},
 		types.Field{Name: "c", Type: big.NotNull()}, types.Field{Name: "window_end", Type: ts})
 	c := Config{
-		In: in, Out: out, Keys: []int{0}, Time: 3, Window: window.Assigner{Size: 10_000}, Props: []Prop{End},
+		In: in, Out: out, Keys: []int{0}, Time: 3, Window: window.Assigner{Size: 10_000}, Props: []window.Source{window.End},
 		Aggs: []Agg{
 			{Filter: -1, Bound: count(t)},
 			{Filter: -1, Bound: count(t, in.Fields[1].Type), Args: []int{1}, Distinct: true},
@@ -83,7 +83,7 @@ func BenchmarkCount(b *testing.B) {
 	in := types.NewSchema(types.Field{Name: "k", Type: big}, types.Field{Name: "ts", Type: ts})
 	out := types.NewSchema(in.Fields[0], types.Field{Name: "n", Type: big.NotNull()}, types.Field{Name: "window_end", Type: ts})
 	optest.Bench(b, in, New(Config{
-		In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Size: 10_000}, Props: []Prop{End},
+		In: in, Out: out, Keys: []int{0}, Time: 1, Window: window.Assigner{Size: 10_000}, Props: []window.Source{window.End},
 		Aggs: []Agg{{Filter: -1, Bound: count(b)}},
 	}))
 }

@@ -1,8 +1,6 @@
 package windowjoin
 
 import (
-	"errors"
-
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/op"
 	"github.com/millstream-io/millstream/internal/op/window"
@@ -54,9 +52,6 @@ func (j *join) drop(end int64) error {
 	return j.heads.Drop(end)
 }
 
-// errFull stops a scan when the output has no room left.
-var errFull = errors.New("output full")
-
 // firing is a window whose rows are coming out. It goes through the keys in
 // chunks, and through the keys of a chunk in units.
 type firing struct {
@@ -97,11 +92,11 @@ func (f *firing) run(out op.Output) (done bool, err error) {
 		heads.Delete(slots)
 		ok, err := f.work(out)
 		if err == nil && !ok {
-			err = errFull
+			err = window.ErrFull
 		}
 		return err
 	})
-	if err == errFull {
+	if err == window.ErrFull {
 		return false, nil
 	}
 	return err == nil, err

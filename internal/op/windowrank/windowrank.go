@@ -11,7 +11,6 @@ package windowrank
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 
 	"github.com/millstream-io/millstream/batch"
@@ -270,23 +269,15 @@ func (r *rank) OnWatermark(wm int64, out op.Output) (int64, error) {
 // outRows is the number of rows in a batch of results.
 const outRows = 2048
 
-// errFull stops a scan when the output has no room left.
-var errFull = errors.New("output full")
-
 // Resume implements op.Resumer: it fires windows as long as there is room.
 func (r *rank) Resume(out op.Output) (bool, error) {
-	for len(r.due) > 0 {
-		if out.Full() {
-			return true, nil
+	return window.Fire(&r.due, out, func(end int64) error {
+		if err := r.fire(end, out); err != nil {
+			return err
 		}
-		if err := r.fire(r.due[0], out); err == errFull {
-			return true, nil
-		} else if err != nil {
-			return false, err
-		}
-		r.due, r.out = r.due[1:], numbering{}
-	}
-	return false, nil
+		r.out = numbering{}
+		return nil
+	})
 }
 
 // fire emits a window's rows and drops the window. Rows that were emitted are
@@ -302,7 +293,7 @@ func (r *rank) fire(end int64, out op.Output) error {
 		r.emit(space, end, live, ranks, out)
 		space.Delete(slots)
 		if out.Full() {
-			return errFull
+			return window.ErrFull
 		}
 		return nil
 	})

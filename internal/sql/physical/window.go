@@ -57,7 +57,7 @@ func (p *planner) lowerSessions(n *plan.WindowTVF, path string) *Node {
 	edge, parallelism := p.byKey(in, n.Window.Partition)
 	c := windowagg.Config{
 		In: in.Out, Out: n.Out, Keys: n.Window.Partition, Time: n.Window.Time, Window: p.assigner(&n.Window), Rows: true,
-		Props:    []windowagg.Prop{windowagg.Start, windowagg.End, windowagg.Time},
+		Props:    []window.Source{window.Start, window.End, window.Mark},
 		Updating: p.current.Updating(n.Input), Proctime: n.Window.TimeType.Attr == types.Proctime, Marked: n.Window.TimeType,
 		Taps: lateTaps(n.Taps),
 	}
@@ -81,8 +81,8 @@ func (p *planner) lowerExpand(n *plan.Expand, path string) *Node {
 	})
 }
 
-var windowProps = map[plan.WindowProp]windowagg.Prop{
-	plan.WindowStart: windowagg.Start, plan.WindowEnd: windowagg.End, plan.WindowTime: windowagg.Time,
+var windowProps = map[plan.WindowProp]window.Source{
+	plan.WindowStart: window.Start, plan.WindowEnd: window.End, plan.WindowTime: window.Mark,
 }
 
 // lowerWindowAggregate plans an aggregate once, however many read it.
