@@ -207,7 +207,7 @@ func (s *overScope) numbered(b *Binder, n plan.Node, items []item, qualify expr.
 			return nil
 		}
 	case len(s.calls) > 0:
-		n = s.nodes(n, items)
+		n = s.nodes(b, n, items)
 	}
 	width := len(n.Schema().Fields) - len(s.calls)
 	read := func(e expr.Expr) expr.Expr {
@@ -229,7 +229,7 @@ func (s *overScope) numbered(b *Binder, n plan.Node, items []item, qualify expr.
 }
 
 // nodes adds a column for each call that numbers rows.
-func (s *overScope) nodes(n plan.Node, items []item) plan.Node {
+func (s *overScope) nodes(b *Binder, n plan.Node, items []item) plan.Node {
 	in := n.Schema()
 	pre := &plan.Project{Input: n, Exprs: passAll(in), Out: schemaOf(in)}
 	type places struct {
@@ -249,7 +249,16 @@ func (s *overScope) nodes(n plan.Node, items []item) plan.Node {
 		n = pre
 	}
 	for i, c := range s.calls {
-		n = plan.NewOver(n, c.rank, at[i].partition, at[i].order, s.columnName(items, i), c.pos)
+		width, by := len(n.Schema().Fields), at[i].order
+		var taps []plan.Tap
+		// Rows that are ranked in their windows are late for these.
+		inWindow := slices.ContainsFunc(at[i].partition, func(c int) bool { _, _, ok := plan.WindowColumn(n, c); return ok })
+		if !inWindow && len(by) == 1 && !by[0].Desc && plan.TimeAttr(n, by[0].Col) == types.Rowtime {
+			n, taps = b.tapWindow(n, n.Schema(), &plan.Window{Time: by[0].Col, TimeType: n.Schema().Fields[by[0].Col].Type})
+		}
+		over := plan.NewOver(n, c.rank, at[i].partition, by, s.columnName(items, i), c.pos)
+		over.Taps = taps
+		n = withoutCarried(over, width)
 	}
 	return n
 }

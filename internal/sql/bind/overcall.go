@@ -40,7 +40,7 @@ func (b *Binder) overFunction(s *scope, c *ast.Call, name string) expr.Expr {
 			WithHint("compute it in a query in FROM, and use its column in the query around it")
 		return nil
 	case c.Filter != nil:
-		b.errorf(c.Filter.Pos(), "FILTER cannot stand before OVER").WithHint("write " + name + "(CASE WHEN condition THEN x END)")
+		b.errorf(c.Filter.Pos(), "FILTER cannot stand before OVER").WithHint("write %s(CASE WHEN condition THEN x END)", name)
 		return nil
 	}
 	spec := b.windowSpec(s.overs, c.Over)
@@ -210,15 +210,15 @@ func (s *overScope) aggregated(b *Binder, n plan.Node, items []item) plan.Node {
 }
 
 // withoutCarried leaves out the columns that an OVER carries for late rows alone: those of its input behind the first ones.
-func withoutCarried(n *plan.OverAggregate, width int) plan.Node {
-	behind := len(n.Input.Schema().Fields)
+func withoutCarried(n plan.Node, width int) plan.Node {
+	behind := len(n.Inputs()[0].Schema().Fields)
 	if behind == width {
 		return n
 	}
 	p := &plan.Project{Input: n, Out: &types.Schema{}}
-	for i, e := range passAll(n.Out) {
+	for i, e := range passAll(n.Schema()) {
 		if i < width || i >= behind {
-			p.Exprs, p.Out.Fields = append(p.Exprs, e), append(p.Out.Fields, n.Out.Fields[i])
+			p.Exprs, p.Out.Fields = append(p.Exprs, e), append(p.Out.Fields, n.Schema().Fields[i])
 		}
 	}
 	return p

@@ -15,7 +15,7 @@ func (o *optimizer) overTime(n plan.Node) plan.Node {
 	}
 	last := over.Out.Fields[len(over.Out.Fields)-1]
 	return plan.NewOverAggregate(plan.OverAggregate{
-		Input: over.Input, Partition: over.Partition, Time: over.Order[0].Col, Frame: plan.Frame{Rows: over.Func == plan.RowNumber}, Pos: over.Pos,
+		Input: over.Input, Partition: over.Partition, Time: over.Order[0].Col, Frame: plan.Frame{Rows: over.Func == plan.RowNumber}, Pos: over.Pos, Taps: over.Taps,
 		Calls: []plan.OverCall{{Func: plan.OverRank, Rank: over.Func, Agg: plan.Agg{Name: last.Name, Type: last.Type, Filter: -1}, Default: -1}},
 	})
 }

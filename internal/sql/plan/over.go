@@ -34,6 +34,8 @@ type Over struct {
 	Partition []int
 	Order     []SortKey
 	Out       *types.Schema
+	// Taps want the rows that are late, where the order is that of event time.
+	Taps []Tap
 	// Pos is where the query asks for it.
 	Pos diag.Pos
 }
