@@ -46,10 +46,17 @@ type item struct {
 // Its bound is soft: put always succeeds, and a sender that finds one of its
 // channels full does not start another event. So a channel holds at most its
 // bound and what one event makes, and nobody ever waits within an event.
+//
+// A receiver that is slow gets a smaller bound, so that what waits is done within
+// drainTime: a barrier comes behind all of it. One batch may always wait.
 type channel struct {
 	from, to wakeable
 
 	maxItems, maxBytes int
+	// taken is when the receiver took the last item while others waited, or unset,
+	// and pace the smoothed time for each, in ms. Both are the receiver's.
+	taken int64
+	pace  float64
 
 	// full and count mirror what mu guards, for a look without the lock.
 	full  atomic.Bool
@@ -60,13 +67,19 @@ type channel struct {
 	head  int
 	n     int
 	bytes int
+	// room is the number of items that may wait, maxItems at most.
+	room int
 }
+
+// drainTime is the time in ms in which the receiver should be done with what waits
+// in a channel, and paceShare the weight of the last item in its pace.
+const drainTime, paceShare = 100, 1. / 8
 
 // wakeable is a task that may be asleep.
 type wakeable interface{ wake() }
 
 func newChannel(from, to wakeable, maxItems, maxBytes int) *channel {
-	return &channel{from: from, to: to, maxItems: max(maxItems, 1), maxBytes: maxBytes}
+	return &channel{from: from, to: to, maxItems: max(maxItems, 1), maxBytes: maxBytes, room: max(maxItems, 1), taken: unset}
 }
 
 // put adds an item and wakes the receiver.
@@ -85,7 +98,7 @@ func (c *channel) put(it item) {
 	c.ring[(c.head+c.n)%len(c.ring)] = it
 	c.n++
 	c.bytes += it.bytes
-	if c.n >= c.maxItems || c.bytes >= c.maxBytes {
+	if c.n >= c.room || c.bytes >= c.maxBytes {
 		c.full.Store(true)
 	}
 	c.count.Store(int32(c.n))
@@ -119,19 +132,25 @@ func (c *channel) grow() {
 }
 
 // take removes the first item, and wakes the sender if it was waiting and half
-// of the room is there again. (Less would wake it for each single item.)
-func (c *channel) take() (item, bool) {
+// of the room is there again. (Less would wake it for each single item.) now is the
+// time in ms.
+func (c *channel) take(now int64) (item, bool) {
 	if c.count.Load() == 0 {
 		return item{}, false
 	}
+	room := c.measure(now)
 	c.mu.Lock()
+	c.room = room
 	it := c.ring[c.head]
 	c.ring[c.head] = item{}
 	c.head = (c.head + 1) % len(c.ring)
 	c.n--
 	c.bytes -= it.bytes
 	c.count.Store(int32(c.n))
-	wake := c.full.Load() && c.n <= c.maxItems/2 && c.bytes <= c.maxBytes/2
+	if c.n == 0 || it.kind == itemBarrier {
+		c.taken = unset // what follows may have to wait for others
+	}
+	wake := c.full.Load() && c.n <= c.room/2 && c.bytes <= c.maxBytes/2
 	if wake {
 		c.full.Store(false)
 	}
@@ -140,6 +159,18 @@ func (c *channel) take() (item, bool) {
 		c.from.wake()
 	}
 	return it, true
+}
+
+// measure notes that the receiver takes an item, and returns how many may wait.
+func (c *channel) measure(now int64) (room int) {
+	if c.taken != unset {
+		c.pace += (float64(now-c.taken) - c.pace) * paceShare
+	}
+	c.taken = now
+	if float64(c.maxItems)*c.pace <= drainTime {
+		return c.maxItems
+	}
+	return max(int(drainTime/c.pace), 1)
 }
 
 // batchBytes estimates the memory of the rows that count: a selection of a few

@@ -28,7 +28,7 @@ func newEdge(ship graph.Ship, n int) *outEdge {
 func contents(c *channel) string {
 	var out []string
 	for {
-		it, ok := c.take()
+		it, ok := c.take(0)
 		if !ok {
 			return strings.Join(out, " ")
 		}
@@ -108,7 +108,7 @@ func TestHashKeepsRowsAndOrder(t *testing.T) {
 		for i, c := range e.chans {
 			last := int64(-1)
 			for {
-				it, ok := c.take()
+				it, ok := c.take(0)
 				if !ok {
 					break
 				}
@@ -164,18 +164,73 @@ func TestChannelBounds(t *testing.T) {
 	}
 	put() // what one event makes always fits
 	for i := range 2 {
-		c.take()
+		c.take(0)
 		if !c.full.Load() || from.n != 0 {
 			t.Fatalf("sender woken with %d left", 4-i)
 		}
 	}
-	c.take()
+	c.take(0)
 	if c.full.Load() || from.n != 1 {
 		t.Fatalf("full %v, sender woken %d times", c.full.Load(), from.n)
 	}
 	c.put(item{kind: itemRows, batch: keyed(1<<17, 1)})
 	if !c.full.Load() {
 		t.Error("3 MiB are not too much for 1 MiB")
+	}
+}
+
+// TestSlowReceiver lets a receiver take 40 ms for each item: no more may wait than it
+// does in 100 ms. It may be as many as ever once it is fast again, and what it waits
+// for others does not count.
+func TestSlowReceiver(t *testing.T) {
+	c := newChannel(&wakes{}, &wakes{}, 8, 1<<20)
+	rows := func() { c.put(item{kind: itemRows, batch: keyed(1, 1)}) }
+	held := func() int {
+		n := 0
+		for !c.full.Load() {
+			rows()
+			n++
+		}
+		for c.n > 0 {
+			c.take(0)
+		}
+		return n
+	}
+	run := func(ms int64) {
+		now := int64(0)
+		for range 100 {
+			rows()
+			rows()
+			for c.n > 1 {
+				c.take(now)
+				now += ms
+			}
+		}
+		c.take(now)
+	}
+	if n := held(); n != 8 {
+		t.Fatalf("%d of 8 items fit before anything is known", n)
+	}
+	run(40)
+	if c.room != 2 {
+		t.Errorf("%d items of 40 ms may wait", c.room)
+	}
+	run(500)
+	if c.room != 1 {
+		t.Errorf("%d items of 500 ms may wait", c.room)
+	}
+	run(1)
+	if n := held(); n != 8 {
+		t.Errorf("%d items of 1 ms may wait, not 8", n)
+	}
+	rows()
+	c.put(item{kind: itemBarrier, n: 1})
+	rows()
+	c.take(0)
+	c.take(0)
+	c.take(10_000)
+	if c.room != 8 {
+		t.Errorf("%d items may wait after a barrier of 10 s", c.room)
 	}
 }
 
@@ -203,7 +258,7 @@ func BenchmarkHandOver(b *testing.B) {
 			go func() {
 				defer close(done)
 				for got := 0; got < b.N; {
-					if _, ok := c.take(); ok {
+					if _, ok := c.take(0); ok {
 						got++
 					} else {
 						<-to.c
@@ -248,7 +303,7 @@ func BenchmarkHashExchange(b *testing.B) {
 					e.send(data)
 					for _, c := range e.chans {
 						for c.count.Load() > 0 {
-							c.take()
+							c.take(0)
 						}
 					}
 				}

@@ -362,7 +362,7 @@ func (t *task) receive() Status {
 		if in.aligned || t.time.hold > 0 && !in.silent {
 			continue
 		}
-		if it, ok := in.ch.take(); ok {
+		if it, ok := in.ch.take(t.clock()); ok {
 			t.turn = k + 1
 			if t.turn == len(t.inputs) {
 				t.turn = 0
