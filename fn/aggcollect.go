@@ -73,7 +73,7 @@ func (l listAgg) Result(st []batch.Column, slots []int32) (batch.Vector, error) 
 var arrayAggDef = &AggDef{
 	Name: "ARRAY_AGG", Syntax: "ARRAY_AGG(x) [IGNORE NULLS | RESPECT NULLS]",
 	Doc: "Returns the values as an ARRAY in the order in which they came, and NULL if there are none. NULL is a value, unless IGNORE NULLS is said. " +
-		"ORDER BY within the parentheses has no effect, as in Flink.",
+		"ORDER BY within the parentheses has no effect, as in Flink; the script is warned.",
 	Examples: []AggExample{
 		{Call: "ARRAY_AGG(x)", Type: "INT", Rows: []string{"2", "NULL", "1"}, Want: "[2, NULL, 1] :: ARRAY<INT>"},
 		{Call: "ARRAY_AGG(x)", Type: "INT", Rows: nil, Want: "NULL :: ARRAY<INT>"},

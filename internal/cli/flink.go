@@ -27,7 +27,7 @@ var ownTableFuncs = map[string]string{
 func flinkDifferences(stmts []ast.Statement) diag.List {
 	var out diag.List
 	for _, stmt := range stmts {
-		ownParts(&out, reflect.ValueOf(stmt))
+		eachPart(reflect.ValueOf(stmt), func(part any) { ownPart(&out, part) })
 		switch st := stmt.(type) {
 		case *ast.Set:
 			if st.Key != nil {
@@ -40,28 +40,27 @@ func flinkDifferences(stmts []ast.Statement) diag.List {
 	return out
 }
 
-// ownParts looks at all parts of a syntax tree.
-func ownParts(out *diag.List, v reflect.Value) {
+// eachPart calls f for all parts of a syntax tree: pointers to nodes, and
+// structures.
+func eachPart(v reflect.Value, f func(part any)) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
 			return
 		}
 		if v.Kind() == reflect.Pointer {
-			ownPart(out, v.Interface())
+			f(v.Interface())
 		}
-		ownParts(out, v.Elem())
+		eachPart(v.Elem(), f)
 	case reflect.Slice:
 		for i := range v.Len() {
-			ownParts(out, v.Index(i))
+			eachPart(v.Index(i), f)
 		}
 	case reflect.Struct:
-		if h, ok := v.Interface().(ast.Hint); ok {
-			ownHint(out, &h)
-		}
+		f(v.Interface())
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				ownParts(out, v.Field(i))
+				eachPart(v.Field(i), f)
 			}
 		}
 	}
@@ -70,6 +69,8 @@ func ownParts(out *diag.List, v reflect.Value) {
 // ownPart looks at one node of a syntax tree.
 func ownPart(out *diag.List, node any) {
 	switch n := node.(type) {
+	case ast.Hint:
+		ownHint(out, &n)
 	case *ast.TableFunc:
 		name := strings.ToUpper(n.Call.FuncName())
 		if what, own := ownTableFuncs[name]; own {

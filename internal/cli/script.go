@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/millstream-io/millstream/internal/diag"
@@ -112,6 +114,7 @@ func planScript(file, text string, c session.Config, out outputForm) (*script, e
 	p.script = sc
 	for _, stmt := range stmts {
 		p.statement(stmt)
+		eachPart(reflect.ValueOf(stmt), p.vainOrder)
 	}
 	p.flush()
 	if !p.runs && len(sc.errs) == 0 {
@@ -119,6 +122,19 @@ func planScript(file, text string, c session.Config, out outputForm) (*script, e
 	}
 	sc.errs.Sort()
 	return sc, nil
+}
+
+// vainOrder warns of an ORDER BY that changes nothing: Flink takes it, and does
+// not do it.
+func (p *planner) vainOrder(part any) {
+	c, is := part.(*ast.Call)
+	if !is || !slices.Contains([]string{"ARRAY_AGG", "JSON_ARRAYAGG"}, strings.ToUpper(c.FuncName())) {
+		return
+	}
+	if items := append(slices.Clone(c.OrderBy), c.WithinGroup...); len(items) > 0 {
+		p.script.warnings.Errorf(items[0].Pos(), "ORDER BY has no effect in %s, as in Flink: values stand in the order in which they came",
+			strings.ToUpper(c.FuncName()))
+	}
 }
 
 // statement plans one statement.

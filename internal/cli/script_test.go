@@ -111,6 +111,9 @@ func TestWarnings(t *testing.T) {
 		{"SET 'some.thing.else' = 'x'; SELECT 1;", `1:5: option "some.thing.else" is unknown and has no effect`},
 		{"SET 'parallelism.default' = '1'; SELECT 1;", ""},
 		{"SET 'execution.checkpointing.interval' = '1 s'; SELECT 1;", ""},
+		{"CREATE TABLE e (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen');\n" +
+			"SELECT ARRAY_AGG(k ORDER BY ts), COLLECT(k) WITHIN GROUP (ORDER BY ts) FROM TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' DAY) GROUP BY window_start, window_end;",
+			"2:29: ORDER BY has no effect in ARRAY_AGG, as in Flink: values stand in the order in which they came"},
 		{"CREATE TABLE t (n INT) WITH ('connector' = 'checksum');", "the script has no SELECT and no INSERT, so nothing runs"},
 	} {
 		if got := plan(t, c.script).warnings.Error(); got != c.want {
