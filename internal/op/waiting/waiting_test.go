@@ -71,18 +71,8 @@ func model(t *testing.T, seed uint64, chunk int, whole bool) {
 		t.Fatal(err)
 	}
 	for range 40 {
-		b := batch.NewBatch(schema, 0)
-		for range rnd.IntN(30) {
-			n++
-			x := row{rnd.Int64N(5), n, wm - 50 + rnd.Int64N(400)*rnd.Int64N(400)/50*50}
-			if x.ts > wm {
-				waits = append(waits, x)
-			}
-			for i, v := range []int64{x.k, x.n, x.ts} {
-				b.Cols[i].(*batch.Fixed[int64]).Append(v)
-			}
-		}
-		b.SetSize(b.Cols[0].Len())
+		b, more := draw(rnd, wm, &n)
+		waits = append(waits, more...)
 		if err := r.Add(b, void{}); err != nil {
 			t.Fatal(err)
 		}
@@ -115,14 +105,6 @@ func model(t *testing.T, seed uint64, chunk int, whole bool) {
 			}
 			got = append(got, given(t, c)...)
 		}
-		inOrder := func(a, b row) int {
-			for _, d := range []int64{a.k - b.k, a.ts - b.ts, a.n - b.n} {
-				if d != 0 {
-					return int(d)
-				}
-			}
-			return 0
-		}
 		slices.SortFunc(due, inOrder)
 		// Keys come in any order, the rows of each in theirs.
 		slices.SortStableFunc(got, func(a, b row) int { return int(a.k - b.k) })
@@ -133,6 +115,34 @@ func model(t *testing.T, seed uint64, chunk int, whole bool) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// draw makes a batch of random rows, with numbers behind n, and tells those that
+// are in time.
+func draw(rnd *rand.Rand, wm int64, n *int64) (b *batch.Batch, inTime []row) {
+	b = batch.NewBatch(schema, 0)
+	for range rnd.IntN(30) {
+		*n++
+		x := row{rnd.Int64N(5), *n, wm - 50 + rnd.Int64N(400)*rnd.Int64N(400)/50*50}
+		if x.ts > wm {
+			inTime = append(inTime, x)
+		}
+		for i, v := range []int64{x.k, x.n, x.ts} {
+			b.Cols[i].(*batch.Fixed[int64]).Append(v)
+		}
+	}
+	b.SetSize(b.Cols[0].Len())
+	return b, inTime
+}
+
+// inOrder compares rows by key, time and number.
+func inOrder(a, b row) int {
+	for _, d := range []int64{a.k - b.k, a.ts - b.ts, a.n - b.n} {
+		if d != 0 {
+			return int(d)
+		}
+	}
+	return 0
 }
 
 // twice reads the rows of one time to their end, and then again.
