@@ -15,6 +15,7 @@ package over
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
@@ -76,6 +77,8 @@ type Config struct {
 	// Marked is the type of the event time that the watermark belongs to.
 	Marked types.Type
 	Taps   []window.LateTap
+	// Zone is that of waiting.Config.
+	Zone *time.Location
 	// TTL is how long a key is kept that has no rows, in ms of processing time,
 	// where the frame has no bound and nothing is kept but accumulators; 0 is for
 	// good.
@@ -197,7 +200,7 @@ func (o *over) Open(c *op.Context) error {
 		}
 	}
 	if o.Time >= 0 {
-		o.rows, err = waiting.Open(c, waiting.Config{In: o.In, Time: o.Time, Keys: o.Keys, Marked: o.Marked, Taps: o.Taps, Chunk: o.Chunk})
+		o.rows, err = waiting.Open(c, waiting.Config{In: o.In, Time: o.Time, Keys: o.Keys, Marked: o.Marked, Taps: o.Taps, Zone: o.Zone, Chunk: o.Chunk})
 	}
 	return err
 }

@@ -11,6 +11,7 @@ package waiting
 
 import (
 	"slices"
+	"time"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/fn"
@@ -44,6 +45,8 @@ type Config struct {
 	Marked types.Type
 	// Taps take the rows that come too late.
 	Taps []window.LateTap
+	// Zone is that in which samples of late rows show instants; nil is UTC.
+	Zone *time.Location
 	// Chunk is the number of rows to give at a time, about; 0 is for 4096.
 	Chunk int
 }
@@ -83,7 +86,7 @@ func Open(c *op.Context, cfg Config) (*Rows, error) {
 	}
 	r := &Rows{
 		Config: cfg, wm: op.MinWatermark, now: c.Now,
-		late:     window.NewLate(c, cfg.In, cfg.Marked, nil, cfg.Taps),
+		late:     window.NewLate(c, cfg.In, cfg.Marked, cfg.Zone, cfg.Taps),
 		timeType: cfg.In.Fields[cfg.Time].Type.Plain().NotNull(), groupType: types.Of(types.SmallInt).NotNull(), seqType: types.Of(types.BigInt).NotNull(),
 	}
 	if r.timeType.Phys() != types.PhysI64 {

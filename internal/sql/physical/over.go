@@ -22,7 +22,7 @@ func (p *planner) lowerOver(n *plan.OverAggregate, path string) *Node {
 	edge, parallelism := p.byKey(in, n.Partition)
 	c := over.Config{
 		In: in.Out, Out: n.Out, Keys: n.Partition, Time: n.Time, Frame: over.Frame(n.Frame), Marked: in.Out.Fields[n.Time].Type,
-		Taps: lateTaps(n.Taps), TTL: p.Config.Duration(config.StateTTL).Milliseconds(),
+		Taps: lateTaps(n.Taps), Zone: p.env.Zone, TTL: p.Config.Duration(config.StateTTL).Milliseconds(),
 	}
 	if n.Attr() == types.Proctime {
 		c.Time = -1

@@ -17,7 +17,7 @@ func (p *planner) lowerSort(n *plan.Sort, path string) *Node {
 	if in == nil {
 		return nil
 	}
-	c := waiting.Config{In: in.Out, Time: n.Time(), Marked: n.Schema().Fields[n.Time()].Type, Taps: lateTaps(n.Taps)}
+	c := waiting.Config{In: in.Out, Time: n.Time(), Marked: n.Schema().Fields[n.Time()].Type, Taps: lateTaps(n.Taps), Zone: p.env.Zone}
 	c.Proctime = plan.TimeAttr(n.Input, n.Time()) == types.Proctime
 	for _, k := range n.Keys[1:] {
 		c.Order = append(c.Order, waiting.Sort{Col: k.Col, Direction: batch.Direction{Descending: k.Desc, NullsLast: !k.NullsFirst}})
