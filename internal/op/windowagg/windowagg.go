@@ -35,7 +35,7 @@ type Config struct {
 	Attached bool
 	Window   window.Assigner
 	// Props are columns of the window.
-	Props    []window.Source
+	Props []window.Source
 	// Updating is set where the input holds -U and -D rows.
 	Updating bool
 	// Rows is set for sessions that are not aggregated: each row is passed on with
