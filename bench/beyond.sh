@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # What it costs to keep more state than memory, when some keys come much more
 # often than others:
 #
@@ -7,10 +7,12 @@
 # Each key comes once, which makes some 380 bytes of state for it; then come ROWS
 # more rows, whose keys are u^SKEW times KEYS with u even between 0 and 1: with 16, the
 # default, the twentieth of the keys that is asked for most gets 83 % of the rows. The
-# job runs with memory.limit = --ample and then --memory, and the script prints rows
-# per second of CPU time of the second part, and the highest resident memory. By
-# default, 22 million keys are 8 GiB, in 1 GiB.
-set -eu
+# job runs with memory.limit = --ample and then --memory, each in a control group with
+# a tenth more (where none can be made, which takes root, the script says so), and the
+# script prints rows per second of CPU time of the second part (by what a second sink
+# has got in each tenth of a second), and the highest resident memory. By default, 22 million keys are 8 GiB, in 1 GiB.
+set -euo pipefail
+here=$(realpath "$(dirname "$0")")
 keys=22000000 rows=20000000 skew=16 memory=1024 ample=14000 program=bin/millstream
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -25,8 +27,20 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 dir=$(mktemp -d)
-pid=
-trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$dir"' EXIT
+pid= group= limit=
+source "$here/group.bash"
+
+# leave ends the job if it still runs, and removes its control group.
+leave() {
+	if [ -n "$pid" ]; then
+		kill "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	fi
+	pid=
+	[ -z "$group" ] || rmdir "$group" || true
+	group=
+}
+trap 'leave; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM
 last=$((keys + rows - 1))
 cat >"$dir/job.sql" <<SQL
@@ -39,7 +53,7 @@ CREATE TABLE sums (c BIGINT, s BIGINT, most BIGINT) WITH ('connector' = 'print')
 CREATE VIEW each_key AS SELECT window_time AS t, k, COUNT(*) AS c, SUM(n) AS s, MAX(REPEAT(CAST(k AS STRING), 40)) AS filler
 FROM TUMBLE(TABLE numbers, DESCRIPTOR(ts), INTERVAL '1' DAY) GROUP BY window_start, window_end, window_time, k;
 EXECUTE STATEMENT SET BEGIN
-INSERT INTO marks SELECT n FROM numbers WHERE n = $((keys - 1)) OR n = $last;
+INSERT INTO marks SELECT n FROM numbers WHERE MOD(n, 100) = 0;
 INSERT INTO sums SELECT SUM(c), SUM(s), MAX(CHAR_LENGTH(filler)) FROM TUMBLE(TABLE each_key, DESCRIPTOR(t), INTERVAL '1' DAY) GROUP BY window_start, window_end;
 END;
 SQL
@@ -47,26 +61,39 @@ SQL
 measure() {
 	limit=$1
 	shift
-	"$program" run "$dir/job.sql" --data "$dir/data" -D "memory.limit=${limit}mb" -D execution.checkpointing.interval=10s "$@" >"$dir/out" 2>"$dir/err" &
+	: >"$dir/out"
+	make_group
+	[ -n "$group" ] || echo "no control group can be made here: the process has no limit but its own" >&2
+	(
+		[ -z "$group" ] || echo "$BASHPID" >"$group/cgroup.procs"
+		exec "$program" run "$dir/job.sql" --data "$dir/data" -D "memory.limit=${limit}mb" -D execution.checkpointing.interval=10s "$@" >"$dir/out" 2>"$dir/err"
+	) &
 	pid=$!
-	peak=0 cpu=0 first= second=
+	peak=0 cpu=0 first= second= from= to=
 	while kill -0 "$pid" 2>/dev/null; do
 		now=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true)
-		[ "${now:-0}" -gt "$peak" ] && peak=$now
+		if [ "${now:-0}" -gt "$peak" ]; then peak=$now; fi
 		now=$(awk '{ print $14 + $15 }' "/proc/$pid/stat" 2>/dev/null || true)
 		cpu=${now:-$cpu}
-		marks=$(grep -c '^+I\[[0-9]*\]$' "$dir/out" || true)
-		[ "$marks" -ge 1 ] && first=${first:-$cpu}
-		[ "$marks" -ge 2 ] && second=${second:-$cpu}
+		mark=$(tail -n 2 "$dir/out" | head -n 1 | tr -dc '0-9')
+		if [ "${mark:-0}" -ge "$keys" ] && [ "$mark" -le "$last" ]; then
+			if [ -z "$first" ]; then first=$cpu from=$mark; fi
+			if [ "$mark" -gt "${to:-0}" ]; then second=$cpu to=$mark; fi
+		fi
 		sleep 0.1
 	done
 	status=0
 	wait "$pid" || status=$?
 	pid=
+	if [ -n "$group" ]; then
+		oom=$(killed)
+		echo "in a control group of $((limit * 11 / 10)) MB: ${oom:-0} killed for lack of memory"
+	fi
 	[ $status = 0 ] || { cat "$dir/err" >&2; exit 1; }
+	leave
 	rm -rf "$dir/data"
-	grep ',' "$dir/out"
-	awk -v keys="$keys" -v rows="$rows" -v skew="$skew" -v memory="$limit" -v ticks="$(getconf CLK_TCK)" -v a="$first" -v b="$second" -v peak="$peak" 'BEGIN {
+	grep ',' "$dir/out" # the sums
+	awk -v keys="$keys" -v rows="$((to - from))" -v skew="$skew" -v memory="$limit" -v ticks="$(getconf CLK_TCK)" -v a="$first" -v b="$second" -v peak="$peak" 'BEGIN {
 		printf "%d keys, skew %s, memory.limit %d MB: %.0f rows per second of CPU time, %d MiB resident at most\n", keys, skew, memory, rows * ticks / (b - a), peak / 1024 }'
 }
 for each in $ample $memory; do

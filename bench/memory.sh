@@ -17,6 +17,7 @@
 # those of the program and can be dropped at any time, it must not pass memory.limit
 # by more than a tenth.
 set -euo pipefail
+here=$(realpath "$(dirname "$0")")
 binary=$(realpath "${1:-bin/millstream}")
 keys=${2:-10000000}
 limit=${3:-256}
@@ -54,40 +55,7 @@ INSERT INTO sums SELECT COUNT(*), SUM(s) FROM TUMBLE(TABLE twice, DESCRIPTOR(t),
 END;
 SQL
 
-# own_group prints the folder of this process's control group that has a limit
-# of memory, and the name of the file with the limit.
-own_group() {
-	local path
-	path=$(awk -F: '$2 ~ /(^|,)memory(,|$)/ {print $3}' /proc/self/cgroup)
-	if [ -n "$path" ] && [ -e "/sys/fs/cgroup/memory$path/memory.limit_in_bytes" ]; then
-		echo "/sys/fs/cgroup/memory$path memory.limit_in_bytes"
-		return
-	fi
-	path=$(awk -F: '$1 == 0 {print $3}' /proc/self/cgroup)
-	echo "/sys/fs/cgroup$path memory.max"
-}
-
-# make_group makes a control group with the limit, and sets group to its folder,
-# or leaves it empty.
-make_group() {
-	local parent file made
-	read -r parent file < <(own_group 2>/dev/null) || return 0
-	made=$parent/millstream-memory.$$
-	mkdir "$made" 2>/dev/null || return 0
-	if echo $((limit * 1024 * 1024 / 10 * 11)) 2>/dev/null >"$made/$file"; then
-		group=$made
-	else
-		rmdir "$made"
-	fi
-}
-
-# killed prints how many processes of the group the kernel has killed.
-killed() {
-	local file=$group/memory.events
-	[ -e "$file" ] || file=$group/memory.oom_control
-	awk '$1 == "oom_kill" {print $2}' "$file"
-}
-
+source "$here/group.bash"
 began=$(date +%s)
 make_group
 if [ -z "$group" ]; then
