@@ -121,7 +121,7 @@ var jobOptions = []format.Option{
 		Doc: "where the state of operators is: auto keeps rows in memory and writes those that are cold to disk; memory keeps all of them in memory, and fails " +
 			"when there is no room; disk lets rows leave memory early and caches files instead. Flink's hashmap means memory, rocksdb and forst mean auto"},
 	{Name: optMemory, Kind: format.Size, Own: true,
-		Doc: "the memory of the process, at least 64 mb. Of what goes beyond 32 mb half is for the rows of state, an eighth for cached files, an eighth for rows between " +
+		Doc: "the memory of the process, at least 64 mb. Of what goes beyond 40 mb half is for the rows of state, three sixteenths for cached files, an eighth for rows between " +
 			"operators, and the rest for work. By default that of GOMEMLIMIT, or three quarters of what the machine has or the container may use"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/millstream-io/millstream/internal/blob"
@@ -235,4 +236,77 @@ func TestTakeOverABusyJob(t *testing.T) {
 		t.Error(err)
 	}
 	equal(t, sink.Published(), tallies(500, 20, 50))
+}
+
+// reads counts what is read of state files of a store.
+type reads struct {
+	blob.Store
+	n *atomic.Int64
+}
+
+func (r reads) Sub(dir string) blob.Store { return reads{r.Store.Sub(dir), r.n} }
+
+func (r reads) ReadAt(ctx context.Context, name string, p []byte, off int64) error {
+	if strings.Contains(name, ".sst") {
+		r.n.Add(1)
+	}
+	return r.Store.ReadAt(ctx, name, p, off)
+}
+
+// TestLocalFilesAreReused starts a job again where its files are, where one of them
+// is damaged, and where there are none: only what is not there, or does not fit, is
+// read from the store.
+func TestLocalFilesAreReused(t *testing.T) {
+	mem := blob.NewMem()
+	src, sink := &rttest.Source{Chunk: 10, Unbounded: true}, rttest.NewSink()
+	part := src.Add("a")
+	cfg := runtime.Config{Job: "job", State: runtime.StateConfig{Backend: state.Disk, MaxRows: 30}}
+	fed := int64(0)
+	run := func(fs vfs.FS) int64 {
+		t.Helper()
+		store := reads{mem, new(atomic.Int64)}
+		data := machine(t, fs, store)
+		j, err := runtime.NewJob(tallyGraph(1, src, sink), cfg, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.Feed(rows(fed, 500, 200)...)
+		fed += 500
+		if err := errors.Join(j.Checkpoint(), j.Close(), data.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return store.n.Load()
+	}
+	home := vfs.NewMem()
+	run(home)
+	if n := run(home); n != 0 {
+		t.Errorf("the same machine read %d parts of state files from the store", n)
+	}
+	if n := run(vfs.NewMem()); n == 0 {
+		t.Error("another machine read nothing from the store")
+	}
+	// The files of home are older now, but for those that have not changed.
+	run(home)
+	names, err := home.List("/job/cache")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := 0
+	for _, name := range names {
+		if strings.Contains(name, ".sst") {
+			cut++
+			path := "/job/cache/" + name
+			content, err := vfs.ReadFile(home, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[len(content)-1] ^= 1
+			if err := vfs.WriteFile(home, path, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := run(home); cut == 0 || n == 0 {
+		t.Errorf("of %d damaged files, nothing was read from the store again", cut)
+	}
 }
