@@ -92,11 +92,13 @@ func faults(i, seeds int) []slt.Config {
 }
 
 // declares is where an operator declares a table.
-var declares = regexp.MustCompile(`[sS](tate)?\.Table\(`)
+var declares = regexp.MustCompile(`[sS](tate)?\.Table\(|\bwaiting\.Open\(`)
 
 // statefulOperators are the packages of operators that declare tables.
 func statefulOperators(t *testing.T) []string {
 	t.Helper()
+	// Operators open the tables of package waiting.
+	helpers := map[string]bool{"internal/op/optest": true, "internal/op/waiting": true}
 	sources, err := filepath.Glob("../internal/op/*/*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +110,7 @@ func statefulOperators(t *testing.T) []string {
 			t.Fatal(err)
 		}
 		pkg := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(f)), "../")
-		if strings.HasSuffix(f, "_test.go") || pkg == "internal/op/optest" || !declares.Match(text) {
+		if strings.HasSuffix(f, "_test.go") || helpers[pkg] || !declares.Match(text) {
 			continue
 		}
 		out = append(out, pkg)
