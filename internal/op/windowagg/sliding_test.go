@@ -222,7 +222,7 @@ func BenchmarkHop(b *testing.B) {
 			Props: []window.Source{window.End}, Aggs: []Agg{{Filter: -1, Bound: f, Args: []int{1}}},
 		}))
 	}
-	for _, each := range []int64{10, 100} {
+	for _, each := range []int64{10, 100, 1000} {
 		for _, agg := range []string{"COUNT", "SUM", "AVG", "MAX"} {
 			for _, n := range []int64{1, 10, 100, 1000} {
 				b.Run(fmt.Sprintf("%s/%d_rows/%d", agg, each, n), func(b *testing.B) { bench(b, agg, each, n) })
