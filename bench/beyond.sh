@@ -27,19 +27,7 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 dir=$(mktemp -d)
-pid= group= limit=
 source "$here/group.bash"
-
-# leave ends the job if it still runs, and removes its control group.
-leave() {
-	if [ -n "$pid" ]; then
-		kill "$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
-	fi
-	pid=
-	[ -z "$group" ] || rmdir "$group" || true
-	group=
-}
 trap 'leave; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM
 last=$((keys + rows - 1))
@@ -63,12 +51,7 @@ measure() {
 	shift
 	: >"$dir/out"
 	make_group
-	[ -n "$group" ] || echo "no control group can be made here: the process has no limit but its own" >&2
-	(
-		[ -z "$group" ] || echo "$BASHPID" >"$group/cgroup.procs"
-		exec "$program" run "$dir/job.sql" --data "$dir/data" -D "memory.limit=${limit}mb" -D execution.checkpointing.interval=10s "$@" >"$dir/out" 2>"$dir/err"
-	) &
-	pid=$!
+	start "$program" run "$dir/job.sql" --data "$dir/data" -D "memory.limit=${limit}mb" -D execution.checkpointing.interval=10s "$@" >"$dir/out" 2>"$dir/err"
 	peak=0 cpu=0 first= second= from= to=
 	while kill -0 "$pid" 2>/dev/null; do
 		now=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true)
@@ -82,14 +65,7 @@ measure() {
 		fi
 		sleep 0.1
 	done
-	status=0
-	wait "$pid" || status=$?
-	pid=
-	if [ -n "$group" ]; then
-		oom=$(killed)
-		echo "in a control group of $((limit * 11 / 10)) MB: ${oom:-0} killed for lack of memory"
-	fi
-	[ $status = 0 ] || { cat "$dir/err" >&2; exit 1; }
+	finish || { cat "$dir/err" >&2; exit 1; }
 	leave
 	rm -rf "$dir/data"
 	grep ',' "$dir/out" # the sums

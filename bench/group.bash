@@ -1,6 +1,6 @@
 # A control group with a limit of memory, for the scripts beside this one, which
-# read this file. They set limit, the limit of memory in MB, and group, which is empty
-# at first.
+# read this file. They set limit, the limit of memory in MB.
+group= pid=
 
 # own_group prints the folder of this process's control group that has a limit
 # of memory, and the name of the file with the limit.
@@ -15,18 +15,53 @@ own_group() {
 	echo "/sys/fs/cgroup$path memory.max"
 }
 
-# make_group makes a control group with the limit, and sets group to its folder,
-# or leaves it empty.
+# make_group makes a control group with a tenth above the limit, and sets group to its
+# folder, or says that it cannot be made and leaves it empty.
 make_group() {
 	local parent file made
-	read -r parent file < <(own_group 2>/dev/null) || return 0
-	made=$parent/millstream-memory.$$
-	mkdir "$made" 2>/dev/null || return 0
-	if echo $((limit * 1024 * 1024 / 10 * 11)) 2>/dev/null >"$made/$file"; then
-		group=$made
-	else
+	if read -r parent file < <(own_group 2>/dev/null) && made=$parent/millstream-memory.$$ && mkdir "$made" 2>/dev/null; then
+		if echo $((limit * 1024 * 1024 / 10 * 11)) 2>/dev/null >"$made/$file"; then
+			group=$made
+			return
+		fi
 		rmdir "$made"
 	fi
+	echo "no control group can be made here: the process has no limit but its own" >&2
+}
+
+# start runs a program in the group, beside the script, and sets pid.
+start() {
+	(
+		[ -z "$group" ] || echo "$BASHPID" >"$group/cgroup.procs"
+		exec "$@"
+	) &
+	pid=$!
+}
+
+# finish waits for the program, prints how many processes of the group the kernel has
+# killed, and fails if that is not none, or if the program has failed.
+finish() {
+	local status=0 oom=0
+	wait "$pid" || status=$?
+	pid=
+	if [ -n "$group" ]; then
+		oom=$(killed)
+		echo "in a control group of $((limit * 11 / 10)) MB: ${oom:-0} killed for lack of memory"
+	fi
+	if ((status != 0)); then echo "the job ended with $status" >&2; fi
+	((status == 0 && ${oom:-0} == 0))
+}
+
+# leave ends the program if it still runs, and removes the group. The program may
+# have ended by itself between two looks.
+leave() {
+	if [ -n "$pid" ]; then
+		kill "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+		pid=
+	fi
+	[ -z "$group" ] || rmdir "$group" || true
+	group=
 }
 
 # killed prints how many processes of the group the kernel has killed.

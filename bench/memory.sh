@@ -23,18 +23,8 @@ keys=${2:-10000000}
 limit=${3:-256}
 backend=${4:-disk}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/millstream-memory.XXXXXX")
-group= pid=
-
-# clean ends the job if it still runs, and removes what this script has made.
-clean() {
-	if [ -n "$pid" ]; then
-		kill "$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
-	fi
-	[ -z "$group" ] || rmdir "$group" || true
-	rm -rf "$dir"
-}
-trap clean EXIT
+source "$here/group.bash"
+trap 'leave; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM
 cd "$dir"
 
@@ -55,17 +45,9 @@ INSERT INTO sums SELECT COUNT(*), SUM(s) FROM TUMBLE(TABLE twice, DESCRIPTOR(t),
 END;
 SQL
 
-source "$here/group.bash"
 began=$(date +%s)
 make_group
-if [ -z "$group" ]; then
-	echo "no control group can be made here: the process has no limit but its own" >&2
-fi
-(
-	[ -z "$group" ] || echo "$BASHPID" >"$group/cgroup.procs"
-	exec "$binary" run --data data job.sql
-) &
-pid=$!
+start "$binary" run --data data job.sql
 peak=0 anonymous=0 state=0 turn=0
 while kill -0 "$pid" 2>/dev/null; do
 	read -r now private < <(awk '/VmHWM/ {a = $2} /RssAnon/ {b = $2} END {print int(a / 1024), int(b / 1024)}' "/proc/$pid/status" 2>/dev/null) || true
@@ -77,18 +59,7 @@ while kill -0 "$pid" 2>/dev/null; do
 	fi
 	sleep 0.2
 done
-status=0
-wait "$pid" || status=$?
-pid=
-if [ -n "$group" ]; then
-	oom=$(killed)
-	echo "in a control group of $((limit * 11 / 10)) MB: ${oom:-0} killed for lack of memory"
-	if ((${oom:-0} > 0)); then exit 1; fi
-fi
-if ((status != 0)); then
-	echo "the job ended with $status" >&2
-	exit 1
-fi
+finish || exit 1
 
 got=$(cat sums/*)
 want="${keys},$((keys * (2 * keys - 1)))"
