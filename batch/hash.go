@@ -161,6 +161,10 @@ func floatBits(f float64) uint64 {
 // KeyGroup returns the key group, from 0, of a row with hash h.
 func KeyGroup(h uint64) int { return int(h >> (64 - keyGroupBits)) }
 
+// GroupHash returns a hash whose key group is the given one, where nothing else of a
+// row's hash is known.
+func GroupHash(keyGroup int) uint64 { return uint64(keyGroup) << (64 - keyGroupBits) }
+
 // SubtaskOf returns which of parallelism subtasks has a key group. Each has a
 // contiguous range of them.
 func SubtaskOf(keyGroup, parallelism int) int { return keyGroup * parallelism / KeyGroups }

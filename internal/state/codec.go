@@ -305,12 +305,9 @@ func (l *loader) add(key, value []byte) error {
 		return fmt.Errorf("%s: a saved row of table %q cannot be read (key %x, value %x): %w",
 			l.t.db.cfg.Name, l.t.spec.Name, key, value, err)
 	}
-	l.groups = append(l.groups, groupHash(key[0]))
+	l.groups = append(l.groups, batch.GroupHash(int(key[0])))
 	return nil
 }
-
-// groupHash returns a hash of which a key group is made.
-func groupHash(group uint8) uint64 { return uint64(group) * (1 << 64 / batch.KeyGroups) }
 
 func (l *loader) len() int { return len(l.groups) }
 

@@ -2,7 +2,6 @@ package waiting
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/millstream-io/millstream/batch"
@@ -147,11 +146,7 @@ func (r *Rows) finish() error {
 }
 
 func (r *Rows) sameTimes(ms int64, n int) batch.Vector {
-	all := make([]int64, n)
-	for i := range all {
-		all[i] = ms
-	}
-	return window.TimeVector(r.timeType, all)
+	return window.TimeVector(r.timeType, slices.Repeat([]int64{ms}, n))
 }
 
 // ranges asks for the rows of key groups behind their cursors. Where rows have
@@ -164,7 +159,7 @@ func (r *Rows) ranges(groups []cursor) *state.Ranges {
 	places := batch.NewBytes(placeType, n, 0)
 	for i, g := range groups {
 		col.Values[i] = g.group
-		keys.Group[i] = uint64(g.group) << (64 - bits.Len(batch.KeyGroups-1))
+		keys.Group[i] = batch.GroupHash(int(g.group))
 		times[i], numbers.Values[i] = g.time, g.number
 		places.Append(g.place)
 	}
