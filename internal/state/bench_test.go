@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -249,7 +250,7 @@ func BenchmarkBeyondMemory(b *testing.B) {
 
 func beyondMemory(b *testing.B, skew float64, times int) {
 	// The rows take all bytes.
-	const n, rows, all = batch.DefaultSize, 2_000_000, 160 << 20
+	const n, rows, all = batch.DefaultSize, 2_000_000, 97 << 20
 	cfg := Config{Name: "bench", Parallelism: 1, Backend: Disk, FS: vfs.OS(), Dir: b.TempDir()}
 	if times > 0 {
 		cfg.Budget = NewBudget(Base+int64(all*rowShare/times), false)
@@ -275,14 +276,31 @@ func beyondMemory(b *testing.B, skew float64, times int) {
 			b.Fatal(err)
 		}
 	}
-	for range 200 {
+	for range 400 {
 		event()
 	}
+	missed, kept := 0, 0
 	for b.Loop() {
 		event()
+		missed += len(t.absent)
+		kept = t.rows
 	}
 	perRow(b, n)
 	b.ReportMetric(float64(t.memBytes())/1e6, "MB")
+	if times > 0 {
+		b.ReportMetric(100*float64(missed)/float64(b.N*n), "miss-%")
+		b.ReportMetric(100*(1-zipfShare(skew, kept)/zipfShare(skew, rows)), "least-miss-%")
+	}
+}
+
+// zipfShare is the part, up to a factor, of the rows of a Zipf distribution that
+// have the n keys that come most often.
+func zipfShare(skew float64, n int) float64 {
+	sum := 0.0
+	for k := 1; k <= n; k++ {
+		sum += math.Pow(float64(k), -skew)
+	}
+	return sum
 }
 
 // BenchmarkBytesPerKey fills tables of a key and a value of 8 bytes each, and

@@ -20,7 +20,9 @@ type Budget struct {
 	used atomic.Int64
 	// count is the number of members.
 	count atomic.Int64
-	cache atomic.Pointer[lsm.Cache]
+	// cache is for the trees of which rows are read one by one, ordered for those
+	// that are read in order, where a block is of use only once.
+	cache, ordered atomic.Pointer[lsm.Cache]
 	// lean makes rows leave memory early.
 	lean atomic.Bool
 
@@ -44,6 +46,8 @@ const (
 	// cacheParts of cacheShare are for blocks and memtables: a row takes a third
 	// of the room there that it takes in a table.
 	cacheParts, cacheShare = 3, 16
+	// orderedShare is for blocks that are read in order.
+	orderedShare = 32
 	// leanShare is the share of rows where they are to leave memory early; the
 	// blocks take over the rest of theirs.
 	leanShare = 16
@@ -75,9 +79,19 @@ func (b *Budget) SetLimit(limit int64, lean bool) {
 	}
 	b.limit.Store(limit)
 	b.lean.Store(lean)
-	if old := b.cache.Swap(lsm.NewCache(b.cacheBytes())); old != nil {
-		old.Close()
+	for to, size := range map[*atomic.Pointer[lsm.Cache]]int64{&b.cache: b.cacheBytes(), &b.ordered: b.limit.Load() / orderedShare} {
+		if old := to.Swap(lsm.NewCache(size)); old != nil {
+			old.Close()
+		}
 	}
+}
+
+// cacheFor is the cache of a tree.
+func (b *Budget) cacheFor(inOrder bool) *lsm.Cache {
+	if inOrder {
+		return b.ordered.Load()
+	}
+	return b.cache.Load()
 }
 
 // Limit is the memory of the process.
@@ -94,7 +108,7 @@ func (b *Budget) OffHeap() int64 {
 	if !lsm.OffHeap {
 		return 0
 	}
-	return b.cacheBytes()
+	return b.cacheBytes() + b.limit.Load()/orderedShare
 }
 
 // rowBytes is what the rows of all members may take.
@@ -173,8 +187,15 @@ func (b *Budget) ask(share int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for m := range b.members {
-		if m.wake != nil && m.charged.Load() > share && !m.asked.Swap(true) {
-			m.wake()
+		if m.charged.Load() > share {
+			m.wakeUp()
 		}
+	}
+}
+
+// wakeUp has EndEvent called soon, though there may be no events.
+func (m *member) wakeUp() {
+	if m.wake != nil && !m.asked.Swap(true) {
+		m.wake()
 	}
 }

@@ -57,7 +57,10 @@ func (db *DB) settle() error {
 	if s == nil {
 		return nil
 	}
-	for db.Advance() {
+	for db.freezing() && db.copyMore() {
+		if err := s.changes.help(); err != nil {
+			return err
+		}
 	}
 	if err := s.changes.write(); err != nil {
 		return err
@@ -134,7 +137,7 @@ func (db *DB) newReader() (*lsm.Reader, error) {
 func (db *DB) treeOptions() lsm.Options {
 	o := lsm.Options{Cache: db.cfg.Cache, InOrder: db.inOrder, Damaged: db.damaged}
 	if b := db.cfg.Budget; b != nil {
-		o.Cache, o.MemTable = b.cache.Load(), b.memTable()
+		o.Cache, o.MemTable = b.cacheFor(db.inOrder), b.memTable()
 	}
 	return o
 }

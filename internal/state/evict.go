@@ -13,7 +13,7 @@ const (
 	// pickShare is the share of the rows that is picked at a time to leave memory:
 	// many rows make long sorted runs, which are cheap to write and to merge.
 	// chunkShare is the share that leaves in one event.
-	pickShare, chunkShare = 8, 64
+	pickShare, chunkShare = 2, 64
 	// rebuildRows is the number of rows up to which a DB's memory may be made
 	// anew in one event.
 	rebuildRows = 1 << 16

@@ -99,43 +99,51 @@ func tailSum(fsys vfs.FS, path string, length int64) (string, error) {
 // fetch puts all files of a part into dir: links where the files never change
 // and are on the same file system, and copies otherwise. Those that are copied
 // are read and checked as a whole; the others are looked at (see FileInfo.Tail),
-// and are among db.taken from then on.
-func (db *DB) fetch(p Part, dir string) error {
-	fsys := db.cfg.FS
+// and are among db.taken from then on. whole says that all of them will be read.
+func (db *DB) fetch(p Part, dir string, whole bool) error {
+	fsys, files := db.cfg.FS, p.Info.Files
 	if err := fsys.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, f := range p.Info.Files {
-		to, fresh := fsys.PathJoin(dir, f.Name), false
-		if p.Fetch != nil {
-			var err error
-			if fresh, err = p.Fetch(f); err != nil {
-				return err
-			}
-		}
-		if !shared(f.Name) || fsys != p.FS {
-			if err := p.copy(f, fsys, to); err != nil {
-				return err
-			}
-			continue
-		}
-		if f.Tail == "" {
-			if err := p.read(f, io.Discard); err != nil {
-				return err
-			}
-		} else {
-			if !fresh {
-				if err := Look(p.FS, p.Path(f), f); err != nil {
-					return p.blame(f, err)
-				}
-			}
-			db.taken[to] = Taken{FileInfo: f, Path: p.Path(f), part: p}
-		}
-		if err := vfs.LinkOrCopy(fsys, p.Path(f), to); err != nil {
-			return err
+	taken := make([]bool, len(files))
+	err := p.spread(len(files), func(ctx context.Context, i int) (err error) {
+		taken[i], err = p.put(ctx, files[i], fsys, fsys.PathJoin(dir, files[i].Name), whole)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, f := range files {
+		if taken[i] {
+			db.taken[fsys.PathJoin(dir, f.Name)] = Taken{FileInfo: f, Path: p.Path(f), part: p}
 		}
 	}
 	return nil
+}
+
+// put puts one file where fetch wants it, and reports whether it was taken
+// without being read.
+func (p Part) put(ctx context.Context, f FileInfo, fsys vfs.FS, to string, whole bool) (taken bool, err error) {
+	fresh := false
+	if p.Fetch != nil {
+		if fresh, err = p.Fetch(ctx, f, whole); err != nil {
+			return false, err
+		}
+	}
+	if !shared(f.Name) || fsys != p.FS {
+		return false, p.copy(ctx, f, fsys, to)
+	}
+	taken = f.Tail != ""
+	switch {
+	case !taken:
+		err = p.read(ctx, f, io.Discard)
+	case !fresh:
+		err = p.blame(f, Look(p.FS, p.Path(f), f))
+	}
+	if err != nil {
+		return false, err
+	}
+	return taken, vfs.LinkOrCopy(fsys, p.Path(f), to)
 }
 
 // remember makes snapshots list the files of a part that was taken over without
@@ -156,12 +164,12 @@ func (db *DB) remember(p Part) (err error) {
 }
 
 // copy copies a file and checks it.
-func (p Part) copy(f FileInfo, fsys vfs.FS, to string) error {
+func (p Part) copy(ctx context.Context, f FileInfo, fsys vfs.FS, to string) error {
 	out, err := vfs.Create(fsys, to)
 	if err != nil {
 		return err
 	}
-	return errors.Join(p.read(f, out), out.Close())
+	return errors.Join(p.read(ctx, f, out), out.Close())
 }
 
 // Look checks the length of a file that has a Tail, and that.
@@ -192,8 +200,8 @@ func (p Part) blame(f FileInfo, err error) error {
 }
 
 // read copies a file to w and checks its length and checksum.
-func (p Part) read(f FileInfo, w io.Writer) error {
-	return p.blame(f, readFile(context.Background(), p.FS, p.Path(f), f, w))
+func (p Part) read(ctx context.Context, f FileInfo, w io.Writer) error {
+	return p.blame(f, readFile(ctx, p.FS, p.Path(f), f, w))
 }
 
 func readFile(ctx context.Context, fsys vfs.FS, path string, f FileInfo, w io.Writer) error {

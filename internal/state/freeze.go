@@ -20,6 +20,9 @@ const (
 	copiesAtOnce = 1 << 13
 	// copySteps is the number of times in which a copy should be done.
 	copySteps = 1 << 8
+	// copiesAhead is the number of memtables of copies that may wait to be written
+	// while memory is short.
+	copiesAhead = 2
 )
 
 // changes are all changes of a DB since the last ones, in copies that do not
@@ -35,6 +38,9 @@ type changes struct {
 	// left is the number of rows to copy at the beginning.
 	left int
 
+	// tree is held while copies are written.
+	tree sync.Mutex
+
 	mu   sync.Mutex
 	more sync.Cond
 	// tables have what was removed, and queues the copies that are not written, by table:
@@ -44,8 +50,11 @@ type changes struct {
 	queues [][2]copyQueue
 	bytes  int64
 	// complete is set when there will be no more copies, gone when nobody wants
-	// them.
-	complete, gone bool
+	// them, held while the task waits with more of them until fewer are left to
+	// be written.
+	complete, gone, held bool
+	// failed is why some could not be written.
+	failed error
 }
 
 // copyQueue are copies that wait to be written.
@@ -86,11 +95,18 @@ func (db *DB) freeze() *changes {
 func (db *DB) freezing() bool { return db.disk.pending != nil && !db.disk.pending.copied }
 
 // Advance does a bounded part of the work that a snapshot has left for later,
-// and reports whether there is more.
+// and reports whether there is more. Where memory is short it waits until copies
+// that were made before are written; then the DB is woken.
 func (db *DB) Advance() bool {
-	if !db.freezing() {
+	if !db.freezing() || db.disk.pending.changes.hold() {
 		return false
 	}
+	return db.copyMore()
+}
+
+// copyMore copies a few rows for the snapshot under way, and reports whether there
+// are more.
+func (db *DB) copyMore() bool {
 	c := db.disk.pending.changes
 	n := min(max(c.left/copySteps, db.minCopy), maxCopy)
 	for _, t := range db.tables {
@@ -164,6 +180,23 @@ func (c *changes) add(table, queue int, rows *frozenRows) {
 	c.more.Signal()
 }
 
+// behind reports whether memory is short and so many copies are left to be written
+// that no more should be made meanwhile.
+func (c *changes) behind() bool {
+	db := c.db
+	return db.member != nil && c.bytes > copiesAhead*int64(db.cfg.Budget.memTable()) && db.cfg.Budget.over()
+}
+
+// hold is behind that has the DB woken when it is not so any more.
+func (c *changes) hold() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held = c.behind(); c.held {
+		c.more.Signal()
+	}
+	return c.held
+}
+
 // end says that there are no more copies, or that nobody wants them.
 func (c *changes) end(gone bool) {
 	c.mu.Lock()
@@ -188,28 +221,31 @@ func (q *copyQueue) take(bytes int64) (rows []*frozenRows, size int64) {
 	return rows, size
 }
 
-// next waits for so many copies of a table that it is worth while to write them, or
-// for all of them, and takes them; there are none at the end. Many rows that
-// are written together make one sorted run, which costs the tree much less than
-// many small ones.
-func (c *changes) next(bytes int64) (part tableChanges, size int64, err error) {
+// next takes so many copies of a table that it is worth while to write them; there
+// are none at the end. Many rows that are written together make one sorted run, which
+// costs the tree much less than many small ones. wait says whether to wait for
+// them.
+func (c *changes) next(bytes int64, wait bool) (part tableChanges, size int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
 		if c.gone {
 			return tableChanges{}, 0, errGivenUp
 		}
+		if c.failed != nil {
+			return tableChanges{}, 0, c.failed
+		}
 		for i := range c.tables {
 			for j := range c.queues[i] {
 				q := &c.queues[i][j]
-				if q.n == 0 || q.n < copiesAtOnce && q.bytes < bytes && !c.complete {
+				if q.n == 0 || q.n < copiesAtOnce && q.bytes < bytes && !c.complete && !c.held {
 					continue
 				}
 				rows, size := q.take(bytes)
 				return tableChanges{format: c.tables[i].format, rows: rows, dir: c.tables[i].dir}, size, nil
 			}
 		}
-		if c.complete {
+		if c.complete || !wait {
 			return tableChanges{}, 0, nil
 		}
 		c.more.Wait()
@@ -228,21 +264,55 @@ func (c *changes) writeAll() error {
 	if err := c.writeGraves(); err != nil {
 		return err
 	}
-	tree := c.db.disk.lsm
 	var e encoding
 	for {
-		part, size, err := c.next(int64(tree.MemTable()))
-		if err != nil || len(part.rows) == 0 {
-			return err
-		}
-		if err := part.write(tree, &e); err != nil {
+		more, err := c.writeSome(&e, true)
+		if err != nil || !more {
 			return err
 		}
 		runtime.Gosched() // to a task that waits for a processor
-		c.mu.Lock()
-		c.bytes -= size
-		c.mu.Unlock()
 	}
+}
+
+// help writes some of the copies on the task, if many are left, so that it does not
+// run ahead of the other goroutine, or if there is none.
+func (c *changes) help() error {
+	c.mu.Lock()
+	behind := c.behind()
+	c.mu.Unlock()
+	if !behind {
+		return nil
+	}
+	if err := c.writeGraves(); err != nil {
+		return err
+	}
+	_, err := c.writeSome(&c.db.scratch, false)
+	return err
+}
+
+// writeSome writes the next copies; there are no more at the end, or if it is not
+// to wait for them.
+func (c *changes) writeSome(e *encoding, wait bool) (more bool, err error) {
+	tree := c.db.disk.lsm
+	part, size, err := c.next(int64(tree.MemTable()), wait)
+	if err != nil || len(part.rows) == 0 {
+		return false, err
+	}
+	c.tree.Lock()
+	err = part.write(tree, e)
+	c.tree.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes -= size
+	if err != nil {
+		c.failed = err
+		return false, err
+	}
+	if c.held && !c.behind() {
+		c.held = false
+		c.db.member.wakeUp()
+	}
+	return true, nil
 }
 
 // writeGraves removes what was removed before the snapshot.

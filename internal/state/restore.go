@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,14 +21,41 @@ type Part struct {
 	// Path says where the file is that was listed as f.
 	Path func(f FileInfo) string
 	// Fetch, where it is not nil, makes a file readable at its Path first; fresh
-	// is set if it will come from elsewhere as it is read, so that looking at it
-	// would take time.
-	Fetch func(f FileInfo) (fresh bool, err error)
+	// is set if it comes from elsewhere, by default as it is read, so that looking at
+	// it would take time. whole says that all of the file will be read soon, so that
+	// it is better fetched at once.
+	Fetch func(ctx context.Context, f FileInfo, whole bool) (fresh bool, err error)
+	// Spread, where it is not nil, is how the files are fetched and looked at;
+	// otherwise that is done one after the other.
+	Spread Spread
 	// Proven, where it is not nil, is told that a file was read as a whole, and is
 	// good.
 	Proven func(f FileInfo) error
 	// Blame, where it is not nil, says it better that a file is damaged.
 	Blame func(f FileInfo, err *DamageError) error
+}
+
+// Spread calls f with 0 to n-1, several at a time, and returns when all calls
+// have. The first error ends the context of the other calls, is the one that is
+// returned, and lets no further call begin.
+type Spread func(n int, f func(ctx context.Context, i int) error) error
+
+// InOrder is a Spread that makes one call after the other.
+func InOrder(n int, f func(ctx context.Context, i int) error) error {
+	for i := range n {
+		if err := f(context.Background(), i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spread is Spread where there is one.
+func (p Part) spread(n int, f func(ctx context.Context, i int) error) error {
+	if p.Spread == nil {
+		return InOrder(n, f)
+	}
+	return p.Spread(n, f)
 }
 
 // Restore returns a DB with the rows of a checkpoint. parts are the snapshots
@@ -110,7 +138,7 @@ func (db *DB) takeOver(p Part, others bool, seen map[string]bool) error {
 			db.restored[i].Listed = false
 		}
 	}
-	if err := db.fetch(p, db.liveDir()); err != nil {
+	if err := db.fetch(p, db.liveDir(), false); err != nil {
 		return err
 	}
 	if err := db.remember(p); err != nil {
@@ -258,23 +286,9 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 		return nil
 	}
 	if p.Info.Backend == Memory.String() {
-		for _, file := range p.Info.Files {
-			var data bytes.Buffer
-			if p.Fetch != nil {
-				if _, err := p.Fetch(file); err != nil {
-					return err
-				}
-			}
-			if err := p.read(file, &data); err != nil {
-				return err
-			}
-			if err := readRun(p.Path(file), data.Bytes(), f); err != nil {
-				return err
-			}
-		}
-		return nil
+		return p.eachRun(f)
 	}
-	if err := db.fetch(p, tmp); err != nil {
+	if err := db.fetch(p, tmp, true); err != nil {
 		return err
 	}
 	tree, err := lsm.Open(db.cfg.FS, tmp, db.treeOptions())
@@ -297,6 +311,30 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 		err = cerr
 	}
 	return err
+}
+
+// eachRun is each for the files of the memory backend.
+func (p Part) eachRun(f func(key, value []byte) error) error {
+	files := p.Info.Files
+	if p.Fetch != nil {
+		err := p.spread(len(files), func(ctx context.Context, i int) error {
+			_, err := p.Fetch(ctx, files[i], true)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, file := range files {
+		var data bytes.Buffer
+		if err := p.read(context.Background(), file, &data); err != nil {
+			return err
+		}
+		if err := readRun(p.Path(file), data.Bytes(), f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sink takes restored rows: to disk, or to the lists from which the memory

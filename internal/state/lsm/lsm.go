@@ -35,7 +35,7 @@ const (
 	// may take before there is another one above it. Files of runs are larger, so
 	// that there are not many more of them.
 	orderedBlockSize = 32 << 10
-	orderedRuns      = 32
+	orderedRuns      = 96
 	orderedBase      = 512 << 20
 	orderedFileSize  = 8 << 20
 	// baseFileSize is the size of the files of the first level below the runs of
