@@ -70,6 +70,21 @@ func (l *Lazy) Place(path string, store Store, name string, size int64) error {
 	return nil
 }
 
+// Fill fetches what is missing of a file.
+func (l *Lazy) Fill(ctx context.Context, path string) error {
+	s := l.find(path)
+	if s == nil {
+		return nil
+	}
+	blocks := int64(len(s.have))
+	for from := int64(0); from < blocks; from += mostBlocks {
+		if err := s.fetch(ctx, l.FS, from, min(from+mostBlocks, blocks)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Whole reports whether all of a file is here.
 func (l *Lazy) Whole(path string) bool {
 	s := l.find(path)

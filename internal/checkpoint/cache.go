@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -76,19 +77,22 @@ func (c *Cache) path(f state.FileInfo) string {
 }
 
 // part is a Part whose files come from the store of d.
-func (c *Cache) part(d *Dir, info *state.Info) state.Part {
+func (c *Cache) part(d *Dir, info *state.Info, spread state.Spread) state.Part {
 	return state.Part{
-		FS: c.FS, Info: info, Path: c.path,
-		Fetch:  func(f state.FileInfo) (bool, error) { return c.fetch(d, f) },
+		FS: c.FS, Info: info, Path: c.path, Spread: spread,
+		Fetch: func(ctx context.Context, f state.FileInfo, whole bool) (bool, error) {
+			return c.fetch(ctx, d, f, whole)
+		},
 		Proven: c.proven,
 		Blame:  func(f state.FileInfo, err *state.DamageError) error { return c.blame(d, f, err) },
 	}
 }
 
-// fetch makes a file readable, and reports whether it comes from the store.
-func (c *Cache) fetch(d *Dir, f state.FileInfo) (fresh bool, err error) {
+// fetch makes a file readable, and reports whether it comes from the store: now if
+// it is wanted as a whole, and otherwise as it is read.
+func (c *Cache) fetch(ctx context.Context, d *Dir, f state.FileInfo, whole bool) (fresh bool, err error) {
 	if f.Tail == "" {
-		data, err := d.store.Get(bg, dataName(f))
+		data, err := d.store.Get(ctx, dataName(f))
 		if err != nil {
 			return false, err
 		}
@@ -97,13 +101,19 @@ func (c *Cache) fetch(d *Dir, f state.FileInfo) (fresh bool, err error) {
 	if state.Look(c.FS, c.whole(f), f) == nil {
 		return false, nil
 	}
-	if _, err := c.FS.Stat(c.holed(f)); err == nil {
-		return true, nil // another subtask has asked for it
+	// Another subtask may have asked for it.
+	if _, err := c.FS.Stat(c.holed(f)); err != nil {
+		if err := c.remove(f); err != nil {
+			return false, err
+		}
+		if err := c.FS.Place(c.holed(f), d.store, dataName(f), f.Length); err != nil {
+			return false, err
+		}
 	}
-	if err := c.remove(f); err != nil {
-		return false, err
+	if whole {
+		err = c.FS.Fill(ctx, c.holed(f))
 	}
-	return true, c.FS.Place(c.holed(f), d.store, dataName(f), f.Length)
+	return true, err
 }
 
 // proven gives a file that has come as a whole, and was verified, its name.

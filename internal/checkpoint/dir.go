@@ -298,13 +298,14 @@ func dataName(f state.FileInfo) string { return dataDir + "/" + contentName(f) }
 // Where says where a state file of a checkpoint is, for messages.
 func (d *Dir) Where(f state.FileInfo) string { return d.store.Where(dataName(f)) }
 
-// Part is what a restore needs of the state of one subtask.
-func (d *Dir) Part(info *state.Info) state.Part {
+// Part is what a restore needs of the state of one subtask. spread is how its
+// files are fetched.
+func (d *Dir) Part(info *state.Info, spread state.Spread) state.Part {
 	if d.shared != nil {
-		return d.shared.Cache.part(d, info)
+		return d.shared.Cache.part(d, info, spread)
 	}
 	fsys, _, _ := d.store.File("")
-	return state.Part{FS: fsys, Info: info, Path: d.Where}
+	return state.Part{FS: fsys, Info: info, Path: d.Where, Spread: spread}
 }
 
 // claim waits until nobody else stores or removes a content, and returns the uses

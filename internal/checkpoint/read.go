@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -58,6 +59,9 @@ type Source struct {
 	// Store is the directory.
 	Store    blob.Store
 	Manifest *Manifest
+	// Spread is how state files are copied and fetched; nil means one after the
+	// other.
+	Spread state.Spread
 	// newer is set if the directory has a newer checkpoint: the job has gone
 	// on, so all that belongs to this one was published.
 	newer bool
@@ -158,31 +162,34 @@ func noSavepoint(location string) error {
 // savepoint have nothing open either.
 func (s *Source) published() bool { return s.Manifest.Published || s.Manifest.Savepoint && s.newer }
 
-// each calls f with each state file once.
-func (s *Source) each(f func(state.FileInfo) error) error {
+// files are the state files, each of them once.
+func (s *Source) files() (out []state.FileInfo) {
 	seen := map[string]bool{}
-	var errs []error
 	s.Manifest.files(func(file state.FileInfo) {
 		if name := contentName(file); !seen[name] {
 			seen[name] = true
-			errs = append(errs, f(file))
+			out = append(out, file)
 		}
 	})
-	return errors.Join(errs...)
+	return out
 }
 
 // Verify reads every byte of the state files. The error names all that are
 // damaged or missing.
 func (s *Source) Verify() error {
-	return s.each(func(f state.FileInfo) error { return verify(s.Store, f) })
+	var errs []error
+	for _, f := range s.files() {
+		errs = append(errs, verify(bg, s.Store, f))
+	}
+	return errors.Join(errs...)
 }
 
 // verifyChunk is the length of the parts in which files are verified.
 const verifyChunk = 4 << 20
 
-func verify(store blob.Store, f state.FileInfo) error {
+func verify(ctx context.Context, store blob.Store, f state.FileInfo) error {
 	name, where := dataName(f), store.Where(dataName(f))
-	length, err := store.Stat(bg, name)
+	length, err := store.Stat(ctx, name)
 	switch {
 	case vfs.IsNotExist(err):
 		return &RefusedError{Msg: fmt.Sprintf("%s is missing: expected a state file of %d bytes, found no such file", where, f.Length)}
@@ -195,7 +202,10 @@ func verify(store blob.Store, f state.FileInfo) error {
 	buf := make([]byte, min(length, verifyChunk))
 	for off := int64(0); off < length; off += int64(len(buf)) {
 		buf = buf[:min(length-off, verifyChunk)]
-		if err := store.ReadAt(bg, name, buf, off); err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := store.ReadAt(ctx, name, buf, off); err != nil {
 			return err
 		}
 		_, _ = h.Write(buf) // a hash takes everything
@@ -232,7 +242,7 @@ func Free(store blob.Store) error {
 }
 
 // Export copies a published savepoint into a free directory. The copy is durable, was read again, and shares
-// nothing with the original.
+// nothing with the original. After an error nothing of it is there.
 func (s *Source) Export(to blob.Store) error {
 	if err := Free(to); err != nil {
 		return err
@@ -251,23 +261,35 @@ func (s *Source) Import(to blob.Store, jobID string) error {
 }
 
 func (s *Source) copyTo(to blob.Store, m *Manifest) error {
-	err := s.each(func(f state.FileInfo) error {
-		err := blob.Copy(bg, s.Store, dataName(f), to, dataName(f))
-		if err == nil {
-			err = verify(to, f)
-		}
-		if err != nil {
-			// It may be the original that is not as it should be.
-			if damage := verify(s.Store, f); damage != nil {
-				return damage
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return err
+	files, spread := s.files(), s.Spread
+	if spread == nil {
+		spread = state.InOrder
 	}
-	return newDir(to, nil).Put(m)
+	err := spread(len(files), func(ctx context.Context, i int) error { return s.copyFile(ctx, to, files[i]) })
+	if err == nil {
+		err = newDir(to, nil).Put(m)
+	}
+	if err == nil {
+		return nil
+	}
+	// The manifest goes first, so that there is none without its files.
+	errs := []error{err, to.Remove(bg, manifestName(m.ID)), to.Remove(bg, latestName)}
+	return errors.Join(append(errs, blob.Clear(to, dataDir))...)
+}
+
+// copyFile copies one state file and reads the copy again.
+func (s *Source) copyFile(ctx context.Context, to blob.Store, f state.FileInfo) error {
+	err := blob.Copy(ctx, s.Store, dataName(f), to, dataName(f))
+	if err == nil {
+		err = verify(ctx, to, f)
+	}
+	if err != nil && ctx.Err() == nil {
+		// It may be the original that is not as it should be.
+		if damage := verify(ctx, s.Store, f); damage != nil {
+			return damage
+		}
+	}
+	return err
 }
 
 // Inspect calls f with the rows of a subtask's state, as state.Inspect does. name
@@ -276,7 +298,7 @@ func (s *Source) copyTo(to blob.Store, m *Manifest) error {
 func (s *Source) Inspect(info *state.Info, name string, f func(table uint16, key, value []byte) error) error {
 	d := newDir(s.Store, nil)
 	if fsys, path, ok := s.Store.File(name); ok {
-		return state.Inspect(fsys, path, d.Part(info), f)
+		return state.Inspect(fsys, path, d.Part(info, s.Spread), f)
 	}
 	dir, err := os.MkdirTemp("", "millstream-inspect-*")
 	if err != nil {
@@ -284,7 +306,7 @@ func (s *Source) Inspect(info *state.Info, name string, f func(table uint16, key
 	}
 	c := &Cache{FS: blob.NewLazy(bg, vfs.OS()), Path: filepath.Join(dir, "cache")}
 	if err = c.clear(nil); err == nil {
-		err = state.Inspect(c.FS, filepath.Join(dir, name), c.part(d, info), f)
+		err = state.Inspect(c.FS, filepath.Join(dir, name), c.part(d, info, s.Spread), f)
 	}
 	return errors.Join(err, os.RemoveAll(dir))
 }

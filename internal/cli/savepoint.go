@@ -12,6 +12,7 @@ import (
 
 	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
+	"github.com/millstream-io/millstream/internal/runtime"
 )
 
 // dataFlag adds --data for commands that look at a job from outside.
@@ -94,6 +95,7 @@ func (p *place) export(id int64, to blob.Store) error {
 	if err != nil {
 		return err
 	}
+	src.Spread = runtime.Spread
 	if err := src.Export(to); err != nil {
 		return fmt.Errorf("savepoint %d was taken, but not copied; it is %s: %w", id, p.manifest(id), err)
 	}
@@ -110,6 +112,7 @@ func (s *settings) source(j *job) (*checkpoint.Source, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--from %s: %w", s.from, err)
 	}
+	src.Spread = runtime.Spread
 	return src, nil
 }
 

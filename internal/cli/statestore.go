@@ -94,6 +94,7 @@ func (st *stateStore) find(ctx context.Context, ref statetable.Ref, live bool) (
 		}
 	}
 	if err == nil {
+		v.src.Spread = runtime.Spread
 		err = v.choose(ref)
 	}
 	if err != nil {

@@ -35,8 +35,9 @@ type Job struct {
 	// wg counts the job's goroutines, connectors those that readers asked for.
 	wg, connectors sync.WaitGroup
 
-	// uploads has a place for each file that may be uploaded at the same time.
-	uploads chan struct{}
+	// transfers has a place for each file that may be fetched or uploaded at the
+	// same time.
+	transfers chan struct{}
 
 	tasks   []*task
 	sources []*discovery
@@ -86,7 +87,6 @@ func NewJob(g *graph.Graph, cfg Config, data *Data) (*Job, error) {
 	if err := b.build(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	j.uploads = make(chan struct{}, max(uploadsAtOnce, len(j.tasks)))
 	j.control.start(b.from)
 	for _, d := range j.sources {
 		if err := d.restore(b.from); err != nil {
@@ -124,6 +124,7 @@ func (b *builder) build() error {
 		}
 	}
 	b.job.running.Store(int32(len(b.job.tasks)))
+	b.job.transfers = make(chan struct{}, max(filesAtOnce, len(b.job.tasks)))
 	return b.open()
 }
 

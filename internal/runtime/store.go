@@ -134,7 +134,7 @@ func (b *builder) parts(n *graph.Node) []state.Part {
 	var parts []state.Part
 	for _, s := range old.Subtasks {
 		if s.State != nil {
-			parts = append(parts, b.job.data.dir.Part(s.State))
+			parts = append(parts, b.job.data.dir.Part(s.State, b.job.spread()))
 		}
 	}
 	return parts
