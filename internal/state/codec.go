@@ -39,6 +39,9 @@ func appendDirKey(buf, rowKey []byte) []byte {
 	return append(buf, rowKey[1:rowKeyHead]...)
 }
 
+// tableOf is the number of the table of a row's key, nsOf the namespace.
+func tableOf(rowKey []byte) uint16 { return binary.BigEndian.Uint16(rowKey[1:]) }
+
 func nsOf(rowKey []byte) int64 { return int64(binary.BigEndian.Uint64(rowKey[3:]) ^ 1<<63) }
 
 // after returns the first key behind all that begin with prefix.
@@ -123,32 +126,62 @@ func (l *keyList) at(i int) []byte {
 	return l.buf[l.ends[i-1]:l.ends[i]]
 }
 
-// sorted returns the indexes of the list in the order of the strings. Most are
-// told apart by their first byte and the seven behind what all have in common.
-func (l *keyList) sorted() []int32 {
-	type head struct {
-		bytes uint64
-		at    int32
+// keyHead has eight bytes of a key, by which most are told apart: those behind the
+// first, which heads sorts by, and what all have in common.
+type keyHead struct {
+	bytes uint64
+	at    int32
+}
+
+// heads returns the heads of the keys, which are not empty, by their first byte, in
+// the memory of buf. ends are where those of each byte end.
+func (l *keyList) heads(buf []keyHead, ends *[1 << 8]int) []keyHead {
+	heads := slices.Grow(buf[:0], l.len())[:l.len()]
+	for i := range heads {
+		ends[l.at(i)[0]]++
 	}
-	heads := make([]head, l.len())
+	var next [1 << 8]int
+	n := 0
+	for b := range ends {
+		next[b] = n
+		n += ends[b]
+		ends[b] = n
+	}
 	skip := l.common()
 	for i := range heads {
+		key := l.at(i)
+		h := &heads[next[key[0]]]
+		next[key[0]]++
 		var word [8]byte
-		if key := l.at(i); len(key) > 0 {
-			word[0] = key[0]
-			copy(word[1:], key[min(skip, len(key)):])
-		}
-		heads[i] = head{binary.BigEndian.Uint64(word[:]), int32(i)}
+		copy(word[:], key[skip:])
+		*h = keyHead{binary.BigEndian.Uint64(word[:]), int32(i)}
 	}
-	slices.SortFunc(heads, func(a, b head) int {
+	return heads
+}
+
+// sort sorts keys that have the same first byte.
+func (l *keyList) sort(heads []keyHead) {
+	slices.SortFunc(heads, func(a, b keyHead) int {
 		if c := cmp.Compare(a.bytes, b.bytes); c != 0 {
 			return c
 		}
 		return bytes.Compare(l.at(int(a.at)), l.at(int(b.at)))
 	})
-	order := make([]int32, len(heads))
-	for i, h := range heads {
-		order[i] = h.at
+}
+
+// sorted returns the indexes of the list in the order of the strings, which are not
+// empty.
+func (l *keyList) sorted() []int32 {
+	var ends [1 << 8]int
+	heads := l.heads(nil, &ends)
+	from := 0
+	order := make([]int32, 0, len(heads))
+	for _, to := range ends {
+		l.sort(heads[from:to])
+		for _, h := range heads[from:to] {
+			order = append(order, h.at)
+		}
+		from = to
 	}
 	return order
 }
@@ -226,6 +259,16 @@ type encoding struct {
 	keys, values keyList
 	// fresh is set for rows that the disk does not have.
 	fresh []bool
+	// heads is scratch.
+	heads []keyHead
+}
+
+// size is the number of bytes in it.
+func (e *encoding) size() int { return len(e.keys.buf) + len(e.values.buf) }
+
+// memBytes is the memory that it takes.
+func (e *encoding) memBytes() int {
+	return cap(e.keys.buf) + cap(e.values.buf) + 8*(cap(e.keys.ends)+cap(e.values.ends)) + cap(e.fresh) + 16*cap(e.heads)
 }
 
 func (e *encoding) reset() {
@@ -248,10 +291,21 @@ func (e *encoding) add(format rowFormat, r *frozenRows) {
 	e.fresh = append(e.fresh, r.fresh...)
 }
 
-// each calls f with the rows in the order of their keys.
-func (e *encoding) each(f func(fresh bool, key, value []byte)) {
-	for _, i := range e.keys.sorted() {
-		f(e.fresh[i], e.keys.at(int(i)), e.values.at(int(i)))
+// each calls f with the rows in the order of their keys, and pause behind each key
+// group.
+func (e *encoding) each(pause func(), f func(fresh bool, key, value []byte)) {
+	var ends [1 << 8]int
+	e.heads = e.keys.heads(e.heads, &ends)
+	from := 0
+	for _, to := range ends {
+		e.keys.sort(e.heads[from:to])
+		for _, h := range e.heads[from:to] {
+			f(e.fresh[h.at], e.keys.at(int(h.at)), e.values.at(int(h.at)))
+		}
+		if from < to {
+			pause()
+		}
+		from = to
 	}
 }
 

@@ -80,8 +80,9 @@ type DB struct {
 	before int
 	disk   disk
 	sums   sums
-	// scratch is for rows that are written on the task.
-	scratch encoding
+	// gone are rows that have left memory and are to be written together with the
+	// next ones, or before the tree is looked at.
+	gone encoding
 	// restored are the tables that the saved state has, waiting are rows of
 	// them that the memory backend has not filled in yet, by table.
 	restored []TableInfo
@@ -250,7 +251,7 @@ func (db *DB) MemBytes() int {
 	for _, t := range db.tables {
 		total += t.memBytes()
 	}
-	return total
+	return total + db.gone.memBytes()
 }
 
 // Close closes the files of the DB and removes its directory, and with it the

@@ -42,6 +42,9 @@ func (db *DB) write(f func(b *lsm.Batch)) error {
 	if err := db.openDisk(); err != nil {
 		return err
 	}
+	if err := db.writeGone(); err != nil {
+		return err
+	}
 	if err := db.closeView(); err != nil {
 		return err
 	}
@@ -99,6 +102,9 @@ func (db *DB) reader() (*lsm.Reader, error) {
 			return nil, err
 		}
 	}
+	if err := db.writeGone(); err != nil {
+		return nil, err
+	}
 	if db.disk.view != nil {
 		return db.disk.view, nil
 	}
@@ -128,6 +134,9 @@ func (db *DB) newReader() (*lsm.Reader, error) {
 		return nil, err
 	}
 	if err := db.removeGraves(); err != nil {
+		return nil, err
+	}
+	if err := db.writeGone(); err != nil {
 		return nil, err
 	}
 	return db.disk.lsm.NewReader()

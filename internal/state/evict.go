@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// minEvict is the least number of rows that leave memory at a time.
-	minEvict = 1024
+	// minEvict is the least number of rows that leave memory at a time, maxEvict the
+	// most unless more come in.
+	minEvict, maxEvict = 1 << 10, 1 << 14
 	// pickShare is the share of the rows that is picked at a time to leave memory:
 	// many rows make long sorted runs, which are cheap to write and to merge.
 	// chunkShare is the share that leaves in one event.
@@ -50,7 +51,7 @@ func (db *DB) balance(rows int) error {
 	}
 	slots := int64(db.slots())
 	most := int(bytes * slots / max(size, 1))
-	n := max(2*grown, minEvict, most/chunkShare)
+	n := max(2*grown, minEvict, min(most/chunkShare, maxEvict))
 	switch {
 	case rows > most+most/8:
 		return db.evict(rows-most, true)
@@ -203,25 +204,12 @@ func (db *DB) writeRows(slots [][]int32) error {
 			for _, slot := range part {
 				*t.flags.at(slot) &^= dirty
 			}
-			if err := db.writeFrozen(tableChanges{format: t.format, rows: []*frozenRows{rows}}); err != nil {
+			if err := db.writeFrozen(t.format, rows); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (db *DB) writeFrozen(c tableChanges) error {
-	if err := db.settle(); err != nil {
-		return err
-	}
-	if err := db.openDisk(); err != nil {
-		return err
-	}
-	if err := db.closeView(); err != nil {
-		return err
-	}
-	return c.write(db.disk.lsm, &db.scratch)
 }
 
 // leave makes one row leave memory.

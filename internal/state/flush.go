@@ -2,7 +2,6 @@ package state
 
 import (
 	"bytes"
-	"runtime"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state/lsm"
@@ -44,33 +43,48 @@ func (t *table) markDurable(slots []int32, rows *frozenRows) {
 	}
 }
 
-// write writes the graves, and all rows as one sorted batch; e is scratch.
-func (c *tableChanges) write(tree *lsm.DB, e *encoding) error {
-	if !c.graves.empty() {
-		b := tree.NewBatch()
-		c.graves.write(c.format, b)
-		if err := b.Commit(); err != nil {
-			return err
-		}
-	}
-	if len(c.rows) == 0 {
-		return nil
-	}
-	e.reset()
-	for _, rows := range c.rows {
-		e.add(c.format, rows)
-		runtime.Gosched() // to a task that waits for a processor
-	}
+// write writes the rows as one sorted batch, and forgets them. dirs are the
+// directories, by table, that are told of them; pause is called now and then.
+func (e *encoding) write(tree *lsm.DB, dirs map[uint16]directory, pause func()) error {
 	b := tree.NewBatch()
-	count := tally{b: b, dir: c.dir}
-	e.each(func(fresh bool, key, value []byte) {
+	count := tally{b: b, dirs: dirs}
+	e.each(pause, func(fresh bool, key, value []byte) {
 		b.Set(key, value)
 		if fresh {
 			count.add(key, 1)
 		}
 	})
 	count.close()
+	e.reset()
 	return b.Commit()
+}
+
+// writeFrozen writes rows that are in memory no more, with others that go about the
+// same time: many rows that are written together make one sorted run, which costs the
+// tree much less than many small ones. They are written before the tree is looked
+// at.
+func (db *DB) writeFrozen(format rowFormat, rows *frozenRows) error {
+	if err := db.settle(); err != nil {
+		return err
+	}
+	if err := db.openDisk(); err != nil {
+		return err
+	}
+	if db.gone.add(format, rows); db.gone.size() < db.disk.lsm.MemTable() {
+		return nil
+	}
+	return db.writeGone()
+}
+
+// writeGone writes the rows that writeFrozen has put off.
+func (db *DB) writeGone() error {
+	if db.gone.keys.len() == 0 {
+		return nil
+	}
+	if err := db.closeView(); err != nil {
+		return err
+	}
+	return db.gone.write(db.disk.lsm, nil, func() {})
 }
 
 // pruneDirty takes out of the list of dirty rows what was removed again, and what
@@ -135,10 +149,10 @@ func (g *graves) write(format rowFormat, b *lsm.Batch) {
 
 // tally sums up the changes to the directory; rows come sorted.
 type tally struct {
-	b   *lsm.Batch
-	dir directory
-	key []byte
-	n   int64
+	b    *lsm.Batch
+	dirs map[uint16]directory
+	key  []byte
+	n    int64
 }
 
 // add counts n rows more under the namespace of a row's key.
@@ -155,7 +169,7 @@ func (c *tally) add(rowKey []byte, n int64) {
 func (c *tally) close() {
 	if c.n != 0 {
 		c.b.Add(c.key, c.n)
-		c.dir.note(c.key)
+		c.dirs[tableOf(c.key[2:])].note(c.key)
 	}
 	c.n = 0
 }

@@ -15,8 +15,7 @@ import (
 const (
 	// minCopy and maxCopy bound the number of rows that are copied at a time.
 	minCopy, maxCopy = 1 << 10, 1 << 11
-	// copiesAtOnce is the number of copies that are written together: many make a
-	// long sorted run, and few let go of the processor sooner.
+	// copiesAtOnce is the number of copies that are encoded at a time.
 	copiesAtOnce = 1 << 13
 	// copySteps is the number of times in which a copy should be done.
 	copySteps = 1 << 8
@@ -38,8 +37,12 @@ type changes struct {
 	// left is the number of rows to copy at the beginning.
 	left int
 
-	// tree is held while copies are written.
+	// tree is held while copies are written, and for out: what is encoded and waits
+	// to be written with more.
 	tree sync.Mutex
+	out  encoding
+	// dirs are the directories with the changes, by table, of those that are not long.
+	dirs map[uint16]directory
 
 	mu   sync.Mutex
 	more sync.Cond
@@ -68,19 +71,20 @@ type tableChanges struct {
 	format rowFormat
 	graves graves
 	rows   []*frozenRows
-	// dir is the directory with the changes, if it is not long.
-	dir directory
 }
 
 // freeze begins to take all changes. The rows count as saved from now on; so what
 // is returned must be written, or the DB is of no use any more.
 func (db *DB) freeze() *changes {
 	db.track()
-	c := &changes{db: db}
+	c := &changes{db: db, dirs: make(map[uint16]directory)}
 	c.more.L = &c.mu
 	db.dirtyBit ^= dirty
 	for _, t := range db.tables {
-		c.tables = append(c.tables, tableChanges{format: t.format, graves: t.graves, dir: t.directory()})
+		c.tables = append(c.tables, tableChanges{format: t.format, graves: t.graves})
+		if dir := t.directory(); dir != nil {
+			c.dirs[t.format.id] = dir
+		}
 		t.graves = graves{}
 		t.dead, t.buried = nil, 0
 		t.newFlags = db.newFlags()
@@ -221,10 +225,8 @@ func (q *copyQueue) take(bytes int64) (rows []*frozenRows, size int64) {
 	return rows, size
 }
 
-// next takes so many copies of a table that it is worth while to write them; there
-// are none at the end. Many rows that are written together make one sorted run, which
-// costs the tree much less than many small ones. wait says whether to wait for
-// them.
+// next takes so many copies of a table that it is worth while to encode them; there
+// are none at the end. wait says whether to wait for them.
 func (c *changes) next(bytes int64, wait bool) (part tableChanges, size int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,7 +244,7 @@ func (c *changes) next(bytes int64, wait bool) (part tableChanges, size int64, e
 					continue
 				}
 				rows, size := q.take(bytes)
-				return tableChanges{format: c.tables[i].format, rows: rows, dir: c.tables[i].dir}, size, nil
+				return tableChanges{format: c.tables[i].format, rows: rows}, size, nil
 			}
 		}
 		if c.complete || !wait {
@@ -264,11 +266,13 @@ func (c *changes) writeAll() error {
 	if err := c.writeGraves(); err != nil {
 		return err
 	}
-	var e encoding
 	for {
-		more, err := c.writeSome(&e, true)
-		if err != nil || !more {
+		more, err := c.writeSome(true)
+		if err != nil {
 			return err
+		}
+		if !more {
+			return c.writeOut(0)
 		}
 		runtime.Gosched() // to a task that waits for a processor
 	}
@@ -286,21 +290,36 @@ func (c *changes) help() error {
 	if err := c.writeGraves(); err != nil {
 		return err
 	}
-	_, err := c.writeSome(&c.db.scratch, false)
+	_, err := c.writeSome(false)
 	return err
 }
 
-// writeSome writes the next copies; there are no more at the end, or if it is not
-// to wait for them.
-func (c *changes) writeSome(e *encoding, wait bool) (more bool, err error) {
-	tree := c.db.disk.lsm
-	part, size, err := c.next(int64(tree.MemTable()), wait)
+// writeOut writes what is encoded, if it is at least so much. Many rows that are
+// written together make one sorted run, which costs the tree much less than many
+// small ones.
+func (c *changes) writeOut(least int) error {
+	c.tree.Lock()
+	defer c.tree.Unlock()
+	if c.out.keys.len() == 0 || c.out.size() < least {
+		return nil
+	}
+	return c.out.write(c.db.disk.lsm, c.dirs, runtime.Gosched)
+}
+
+// writeSome encodes the next copies, and writes them once there are many; there are
+// no more at the end, or if it is not to wait for them.
+func (c *changes) writeSome(wait bool) (more bool, err error) {
+	most := c.db.disk.lsm.MemTable()
+	part, size, err := c.next(int64(most), wait)
 	if err != nil || len(part.rows) == 0 {
 		return false, err
 	}
 	c.tree.Lock()
-	err = part.write(tree, e)
+	for _, rows := range part.rows {
+		c.out.add(part.format, rows)
+	}
 	c.tree.Unlock()
+	err = c.writeOut(most)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bytes -= size
@@ -322,11 +341,16 @@ func (c *changes) writeGraves() error {
 			return
 		}
 		for i := range c.tables {
-			t := tableChanges{format: c.tables[i].format, graves: c.tables[i].graves}
-			if c.firstErr = t.write(c.db.disk.lsm, &encoding{}); c.firstErr != nil {
+			t := &c.tables[i]
+			if t.graves.empty() {
+				continue
+			}
+			b := c.db.disk.lsm.NewBatch()
+			t.graves.write(t.format, b)
+			if c.firstErr = b.Commit(); c.firstErr != nil {
 				return
 			}
-			c.tables[i].graves = graves{}
+			t.graves = graves{}
 		}
 	})
 	return c.firstErr
@@ -336,9 +360,9 @@ func (c *changes) writeGraves() error {
 func (c *changes) list(infos []TableInfo) []TableInfo {
 	out := slices.Clone(infos)
 	for i, t := range c.tables {
-		out[i].Listed = t.dir != nil
-		if t.dir != nil {
-			out[i].Directory = t.dir.encode()
+		dir := c.dirs[t.format.id]
+		if out[i].Listed = dir != nil; dir != nil {
+			out[i].Directory = dir.encode()
 		}
 	}
 	return out

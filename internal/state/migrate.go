@@ -259,7 +259,7 @@ func (m *migrator) write(l *loader, group uint8, ns []int64) error {
 	if m.t.mergeable() {
 		rows.parts = l.parts
 	}
-	return m.t.db.writeFrozen(tableChanges{format: m.t.format, rows: []*frozenRows{rows}})
+	return m.t.db.writeFrozen(m.t.format, rows)
 }
 
 // forget removes what the old table has in a key group.

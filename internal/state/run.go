@@ -50,7 +50,7 @@ func runFile(tables []tableChanges) []byte {
 		}
 	}
 	out := []byte(runMagic)
-	e.each(func(_ bool, key, value []byte) { out = appendBytes(appendBytes(out, key), value) })
+	e.each(func() {}, func(_ bool, key, value []byte) { out = appendBytes(appendBytes(out, key), value) })
 	out = binary.LittleEndian.AppendUint64(out, uint64(e.keys.len()))
 	return binary.LittleEndian.AppendUint64(out, xxh3.Hash(out))
 }

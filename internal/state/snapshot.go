@@ -152,7 +152,7 @@ func (db *DB) Begin(id int64) (*Snapshot, error) {
 	if err := db.settle(); err != nil {
 		return nil, err
 	}
-	if err := db.closeView(); err != nil {
+	if err := errors.Join(db.writeGone(), db.closeView()); err != nil {
 		return nil, err
 	}
 	c := db.freeze()
