@@ -213,6 +213,7 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 	// Pebble compacts from half of its threshold on.
 	if db.inOrder {
 		o.L0CompactionThreshold = 2 * orderedRuns
+		o.L0CompactionFileThreshold = 1 << 14
 		o.LBaseMaxBytes, o.TargetFileSizes[0] = orderedBase, orderedFileSize
 		for i := range o.Levels {
 			o.Levels[i] = pebble.LevelOptions{BlockSize: orderedBlockSize, FilterPolicy: pebble.NoFilterPolicy}
