@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +137,79 @@ func TestIdleStoresGiveBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestCopiesWait takes snapshots of a store that has as many rows as it may. Copies
+// do not run ahead of the goroutine that writes them; the task is woken when it
+// may go on, and does its part where it cannot wait.
+func TestCopiesWait(t *testing.T) {
+	budget := NewBudget(Base+3<<20, false)
+	fsys := vfs.NewMem()
+	woken := make(chan struct{}, 1)
+	cfg := budgetConfig(budget, fsys, "state")
+	cfg.Wake = func() { woken <- struct{}{} }
+	db := mustOpen(t, cfg)
+	table := mustTable(t, db, pairSpec).(*table)
+	for at := int64(0); !budget.over(); at += 1000 {
+		put(t, db, table, 0, numbers(at, at+1000), 1)
+		budget.charge(db.member, int64(db.MemBytes()))
+	}
+	rows := dump(t, table)
+	most := copiesAhead*int64(budget.memTable()) + 64*maxCopy // one more copy may be made below the bound
+	held := 0
+	for id := range int64(2) {
+		s, err := db.Begin(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			db.Advance()
+		}
+		if n := db.copied(); n > most || !db.freezing() {
+			t.Fatalf("snapshot %d: %d bytes are copied and nobody writes them, at most %d should be; freezing: %v", id, n, most, db.freezing())
+		}
+		if id == 1 { // the task needs the tree
+			if err := db.settle(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done := make(chan Part)
+		go func() { done <- keep(t, fsys, s, fmt.Sprintf("kept-%d", id)) }()
+		for db.freezing() {
+			<-woken
+			held++
+			db.member.asked.Store(false)
+			for db.Advance() {
+			}
+		}
+		part := <-done
+		for len(woken) > 0 {
+			<-woken
+		}
+		got := restored(t, part)
+		if !slices.Equal(got, rows) {
+			t.Errorf("snapshot %d has %d rows, and not those that there were, %d", id, len(got), len(rows))
+		}
+		put(t, db, table, 0, numbers(0, int64(table.rows)), 1)
+		rows = dump(t, table)
+	}
+	if held < 2 {
+		t.Errorf("the task was woken %d times", held)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restored are the rows of a part, read by a store of its own.
+func restored(t *testing.T, part Part) []string {
+	t.Helper()
+	db, err := Restore(Config{Name: "other", Parallelism: 1, Backend: Disk, FS: vfs.NewMem(), Dir: "other"}, []Part{part})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	return dump(t, mustTable(t, db, pairSpec))
 }
 
 func TestBudgetTooSmall(t *testing.T) {
