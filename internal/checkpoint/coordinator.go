@@ -101,8 +101,9 @@ type Coordinator struct {
 	// long for each would otherwise get one after the other and do nothing else.
 	late *attempt
 	owed int
-	// wanted is set while a savepoint waits for the checkpoint under way.
-	wanted bool
+	// wanted is set while a savepoint waits for the checkpoint under way, asked
+	// while a checkpoint does that somebody has asked for.
+	wanted, asked bool
 	// quiet is set when the next checkpoint shall be the last one.
 	quiet bool
 	// closing is set when the last checkpoint is wanted, closed when it has begun.
@@ -185,6 +186,15 @@ func (c *Coordinator) Savepoint(now int64) (_ []Action, ok bool) {
 	return c.proceed(now), true
 }
 
+// Request asks for an ordinary checkpoint, as Savepoint does for one that stays.
+func (c *Coordinator) Request(now int64) (_ []Action, ok bool) {
+	if c.closed {
+		return nil, false
+	}
+	c.asked = true
+	return c.proceed(now), true
+}
+
 // Forget drops a checkpoint from those that wait to be pushed out: it was
 // deleted. The newest one cannot be, nor can one under way.
 func (c *Coordinator) Forget(id int64) {
@@ -216,7 +226,7 @@ func (c *Coordinator) Close(now int64, savepoint bool) (_ []Action, ok bool) {
 
 // proceed begins what waits for the checkpoint under way.
 func (c *Coordinator) proceed(now int64) []Action {
-	if c.now != nil || c.closed || !c.closing && (!c.wanted || c.quiet) {
+	if c.now != nil || c.closed || !c.closing && (!c.wanted && !c.asked || c.quiet) {
 		return nil
 	}
 	return c.begin(now)
@@ -229,7 +239,7 @@ func (c *Coordinator) begin(now int64) []Action {
 		id: c.last, begun: now, last: c.closing, savepoint: c.wanted, parts: make([]*Part, len(c.tasks)), missing: len(c.tasks),
 	}
 	c.next = now + c.cfg.Interval
-	c.closed, c.wanted = c.closing, false
+	c.closed, c.wanted, c.asked = c.closing, false, false
 	return []Action{Inject{ID: c.last, Last: c.now.last, Savepoint: c.now.savepoint}}
 }
 

@@ -107,6 +107,24 @@ func TestCoordinator(t *testing.T) {
 			ack 1 1 a -> release a
 			ack 1 1 b ->
 			ack 1 1 c -> store 1 begun 1`},
+		{"one that is asked for", Config{Interval: 10, MinPause: 100, Retained: 1}, `
+			tick 10 -> inject 1
+			request 11 ->
+			request 11 ->
+			all 12 1 -> store 1 begun 10
+			stored 13 1 -> commit 1, inject 2
+			all 14 2 -> store 2 begun 13
+			stored 15 2 -> commit 2, discard 1
+			request 16 -> inject 3
+			savepoint 17 ->
+			request 17 ->
+			all 18 3 -> store 3 begun 16
+			stored 19 3 -> commit 3, discard 2, inject 4 savepoint`},
+		{"the last one is the one that is asked for", Config{Interval: 10, Retained: 1}, `
+			quiet ->
+			request 3 ->
+			close 4 -> inject 1 last
+			request 5 -> refused`},
 		{"a savepoint stays", Config{Retained: 1}, `
 			savepoint 1 -> inject 1 savepoint
 			all 2 1 -> store 1 begun 1 savepoint
@@ -214,6 +232,12 @@ func input(t *testing.T, c *Coordinator, line string) (actions []Action) {
 		return nil
 	case "savepoint":
 		actions, ok := c.Savepoint(num(1))
+		if !ok {
+			actions = append(actions, refused{})
+		}
+		return actions
+	case "request":
+		actions, ok := c.Request(num(1))
 		if !ok {
 			actions = append(actions, refused{})
 		}

@@ -247,6 +247,9 @@ func (d *Dir) Sweep() error {
 			}
 		}
 	}
+	if err := d.sweepReaders(infos); err != nil {
+		return err
+	}
 	if infos, err = d.store.List(bg, dataDir); err != nil {
 		return err
 	}

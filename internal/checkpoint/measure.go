@@ -2,8 +2,6 @@ package checkpoint
 
 import (
 	"errors"
-	"fmt"
-	"os"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state"
@@ -43,11 +41,12 @@ func (s *Source) Measure(node string, most int64) (map[string]TableSize, error) 
 		tm := &tableMeasure{info: t, seen: map[uint64]bool{}, keys: schemaOf(keys), vals: schemaOf(vals)}
 		m.order, m.tables[t.ID] = append(m.order, tm), tm
 	}
-	for i, sub := range n.Subtasks {
+	reader := NewReader()
+	for _, sub := range n.Subtasks {
 		if sub.State == nil {
 			continue
 		}
-		err := s.Inspect(sub.State, fmt.Sprintf("measure-%d-%d", os.Getpid(), i), m.row)
+		err := s.Inspect(sub.State, reader, m.row)
 		if err != nil && err != errMeasured {
 			return nil, err
 		}

@@ -62,6 +62,9 @@ type Source struct {
 	// Spread is how state files are copied and fetched; nil means one after the
 	// other.
 	Spread state.Spread
+	// Scratch is a directory for the files of Inspect where the state files are not
+	// on this machine; empty means one for temporary files.
+	Scratch string
 	// newer is set if the directory has a newer checkpoint: the job has gone
 	// on, so all that belongs to this one was published.
 	newer bool
@@ -292,21 +295,23 @@ func (s *Source) copyFile(ctx context.Context, to blob.Store, f state.FileInfo) 
 	return err
 }
 
-// Inspect calls f with the rows of a subtask's state, as state.Inspect does. name
-// is that of a directory for files beside the checkpoint's, if that can be
-// written.
-func (s *Source) Inspect(info *state.Info, name string, f func(table uint16, key, value []byte) error) error {
+// Inspect calls f with the rows of a subtask's state, as state.Inspect does.
+// reader, from NewReader, names a directory for files beside the checkpoint's, if
+// those are files, and otherwise in Scratch; it is gone when Inspect returns.
+func (s *Source) Inspect(info *state.Info, reader string, f func(table uint16, key, value []byte) error) (err error) {
 	d := newDir(s.Store, nil)
-	if fsys, path, ok := s.Store.File(name); ok {
+	if fsys, path, ok := s.Store.File(reader); ok {
 		return state.Inspect(fsys, path, d.Part(info, s.Spread), f)
 	}
-	dir, err := os.MkdirTemp("", "millstream-inspect-*")
-	if err != nil {
-		return err
+	dir := filepath.Join(s.Scratch, reader)
+	if s.Scratch == "" {
+		if dir, err = os.MkdirTemp("", "millstream-inspect-*"); err != nil {
+			return err
+		}
 	}
 	c := &Cache{FS: blob.NewLazy(bg, vfs.OS()), Path: filepath.Join(dir, "cache")}
 	if err = c.clear(nil); err == nil {
-		err = state.Inspect(c.FS, filepath.Join(dir, name), c.part(d, info, s.Spread), f)
+		err = state.Inspect(c.FS, filepath.Join(dir, "tables"), c.part(d, info, s.Spread), f)
 	}
 	return errors.Join(err, os.RemoveAll(dir))
 }

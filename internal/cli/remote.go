@@ -97,6 +97,27 @@ func (h *remote) Retain(ctx context.Context, id int64) error {
 	return h.patient(func() error { return h.job.Retain(ctx, id) })
 }
 
+// Hold implements control.Handler.
+func (h *remote) Hold(ctx context.Context, reader string) (id int64, err error) {
+	if !checkpoint.IsReader(reader) {
+		return 0, &checkpoint.RefusedError{Msg: fmt.Sprintf("%q is not how a reader names its directory", reader)}
+	}
+	err = h.patient(func() (err error) {
+		id, err = h.job.Hold(ctx)
+		return err
+	})
+	return id, err
+}
+
+// Release implements control.Handler.
+func (h *remote) Release(ctx context.Context, id int64, reader string) error {
+	err := h.job.Release(ctx, id, reader)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(h.runner.screen.err(), "job %s: checkpoint %d was read, and could not be removed: %v\n", h.name, id, err)
+	}
+	return err
+}
+
 // Stop implements control.Handler. No further job of the script begins, as after
 // a signal.
 func (h *remote) Stop(ctx context.Context, savepoint, drain bool) (id int64, err error) {

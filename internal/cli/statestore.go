@@ -27,7 +27,7 @@ import (
 )
 
 // stateStore reads the state of jobs for STATE: what a checkpoint has, and of a
-// running job what a savepoint has that is taken for it and removed again.
+// running job what one has that is taken for it, and is held while it is read.
 type stateStore struct{ s *settings }
 
 // shared are the objects that connectors find in this process.
@@ -41,6 +41,8 @@ type stateView struct {
 	node *checkpoint.Node
 	// tables are those that are shown: one of them in its own columns, several as text.
 	tables []state.TableInfo
+	// reader names the directory for files while the state is read.
+	reader string
 	// over is called in the end.
 	over func() error
 }
@@ -73,7 +75,8 @@ func (st *stateStore) Open(ctx context.Context, ref statetable.Ref) (statetable.
 // find looks the state up. live takes it from the running job; otherwise any
 // checkpoint will do.
 func (st *stateStore) find(ctx context.Context, ref statetable.Ref, live bool) (*stateView, error) {
-	v := &stateView{over: func() error { return nil }}
+	v := &stateView{reader: checkpoint.NewReader(), over: func() error { return nil }}
+	scratch := ""
 	var err error
 	if id, bad := strconv.ParseInt(ref.Checkpoint, 10, 64); ref.Checkpoint != "" && bad != nil {
 		var storage runtime.Storage
@@ -84,17 +87,18 @@ func (st *stateStore) find(ctx context.Context, ref statetable.Ref, live bool) (
 		at := &place{name: ref.Job, dir: st.s.dataDir(&job{name: ref.Job})}
 		err = at.look(st.s)
 		if err == nil && id == 0 && live {
-			id, v.over, err = at.takeLive(ctx)
+			id, v.over, err = at.takeLive(ctx, v.reader)
 		}
 		if err == nil {
 			v.src, err = checkpoint.Find(at.checkpoints, id)
 		}
+		scratch = at.dir
 		if id == 0 && (vfs.IsNotExist(err) || isEmpty(err)) {
 			err = fmt.Errorf("job %s has no checkpoint yet", ref.Job)
 		}
 	}
 	if err == nil {
-		v.src.Spread = runtime.Spread
+		v.src.Spread, v.src.Scratch = runtime.Spread, scratch
 		err = v.choose(ref)
 	}
 	if err != nil {
@@ -130,24 +134,28 @@ func listed(what string, names []string, none string) string {
 	return what + strings.Join(names, ", ")
 }
 
-// takeLive takes a savepoint of a running job, which over removes again. If the
-// job does not run, the newest checkpoint is what there is: number 0.
-func (p *place) takeLive(ctx context.Context) (id int64, over func() error, err error) {
+// takeLive has a running job take a checkpoint, which costs what has changed since
+// the one before, and keep it until over is called, or this process ends. If the job
+// does not run, the newest checkpoint is what there is: number 0.
+func (p *place) takeLive(ctx context.Context, reader string) (id int64, over func() error, err error) {
 	over = func() error { return nil }
 	c, err := control.Dial(ctx, p.dir)
 	if errors.Is(err, control.ErrNotRunning) {
 		return 0, over, nil
 	}
 	if err == nil {
-		id, err = c.Savepoint(ctx)
+		if id, err = c.Hold(ctx, reader); err != nil {
+			err = errors.Join(err, c.Close())
+		}
 	}
 	if err != nil {
 		return 0, over, fmt.Errorf("job %s runs and cannot be asked for its state: %w", p.name, err)
 	}
 	return id, func() error {
-		// If it cannot be deleted, it becomes an ordinary checkpoint, or the newest
-		// one that the job goes on from.
-		err := c.Retain(context.Background(), id)
+		err := c.Release(context.Background(), id, reader)
+		if remote := (*control.RemoteError)(nil); !errors.As(err, &remote) {
+			err = nil // the job has ended, and its next run removes what is too much
+		}
 		return errors.Join(err, c.Close())
 	}, nil
 }
@@ -386,11 +394,11 @@ func (r *stateRows) giveOthers(given map[int64]bool, yield func(*batch.Batch, er
 
 // each calls f with all rows of the view, always in the same order.
 func (v *stateView) each(f func(table int, key, value []byte) error) error {
-	for i, s := range v.node.Subtasks {
+	for _, s := range v.node.Subtasks {
 		if s.State == nil {
 			continue
 		}
-		err := v.src.Inspect(s.State, fmt.Sprintf("inspect-%d-%d", os.Getpid(), i), func(id uint16, key, value []byte) error {
+		err := v.src.Inspect(s.State, v.reader, func(id uint16, key, value []byte) error {
 			at := slices.IndexFunc(v.tables, func(t state.TableInfo) bool { return t.ID == id })
 			if at < 0 {
 				return nil

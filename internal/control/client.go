@@ -112,6 +112,18 @@ func (c *Client) Retain(ctx context.Context, id int64) error {
 	return err
 }
 
+// Hold takes a checkpoint that stays until Release is called, or the connection
+// ends; see Handler.
+func (c *Client) Hold(ctx context.Context, reader string) (id int64, err error) {
+	return c.number(ctx, request{Command: cmdHold, Reader: reader})
+}
+
+// Release gives up a checkpoint that Hold has returned.
+func (c *Client) Release(ctx context.Context, id int64, reader string) error {
+	_, err := c.number(ctx, request{Command: cmdRelease, ID: id, Reader: reader})
+	return err
+}
+
 // Why tells what the job's results wait for; see Handler.
 func (c *Client) Why(ctx context.Context) (json.RawMessage, error) {
 	a, err := c.ask(ctx, request{Command: cmdWhy})

@@ -18,7 +18,11 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // job is a Handler that tells what it was asked for.
-type job struct{ stopped chan struct{} }
+type job struct {
+	stopped chan struct{}
+	// released gets what is given up.
+	released chan string
+}
 
 type refusal struct{ error }
 
@@ -41,11 +45,21 @@ func (j *job) Delete(_ context.Context, id int64) error {
 	return refusal{fmt.Errorf("checkpoint %d is the newest one", id)}
 }
 func (j *job) Retain(context.Context, int64) error { return errors.New("disk full") }
-func (j *job) Why() (json.RawMessage, error)       { return json.RawMessage(`{"waits":[]}`), nil }
+func (j *job) Hold(_ context.Context, reader string) (int64, error) {
+	if reader == "" {
+		return 0, errors.New("no name")
+	}
+	return 11, nil
+}
+func (j *job) Release(_ context.Context, id int64, reader string) error {
+	j.released <- fmt.Sprint(id, " ", reader)
+	return nil
+}
+func (j *job) Why() (json.RawMessage, error) { return json.RawMessage(`{"waits":[]}`), nil }
 
 func listenTo(t *testing.T, dir string) (*Server, *Client, *job) {
 	t.Helper()
-	j := &job{stopped: make(chan struct{})}
+	j := &job{stopped: make(chan struct{}), released: make(chan string, 10)}
 	s, err := Listen(dir, j)
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +123,57 @@ func TestCommands(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+// TestHold: what a client holds is released when it says so, and when its
+// connection ends, however that comes; only what it has is.
+func TestHold(t *testing.T) {
+	ctx := context.Background()
+	s, c, j := listenTo(t, t.TempDir())
+	for _, reader := range []string{"a", "b"} {
+		if id, err := c.Hold(ctx, reader); id != 11 || err != nil {
+			t.Fatalf("hold %d, %v", id, err)
+		}
+	}
+	for what, err := range map[string]error{
+		"a reads a checkpoint already":    second(c.Hold(ctx, "a")),
+		"no name":                         second(c.Hold(ctx, "")),
+		"a does not read checkpoint 12":   c.Release(ctx, 12, "a"),
+		"xyz does not read checkpoint 11": c.Release(ctx, 11, "xyz"),
+	} {
+		if err == nil || err.Error() != what {
+			t.Errorf("%v, want %s", err, what)
+		}
+	}
+	if err := c.Release(ctx, 11, "a"); err != nil {
+		t.Error(err)
+	}
+	if got := <-j.released; got != "11 a" {
+		t.Errorf("released is %s", got)
+	}
+	// It ends without a word.
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-j.released; got != "11 b" {
+		t.Errorf("released is %s", got)
+	}
+	c, err := Dial(ctx, filepath.Dir(s.path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Hold(ctx, "c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := <-j.released; got != "11 c" || len(j.released) > 0 {
+		t.Errorf("released is %s", got)
+	}
+}
+
+func second(_ int64, err error) error { return err }
 
 // TestLongPath uses a directory whose name is too long for a socket.
 func TestLongPath(t *testing.T) {

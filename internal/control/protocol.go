@@ -29,14 +29,18 @@ const (
 	cmdDelete    = "delete"
 	cmdRetain    = "retain"
 	cmdWhy       = "why"
+	cmdHold      = "hold"
+	cmdRelease   = "release"
 )
 
 // request is one line to the process that runs the job.
 type request struct {
 	V       int    `json:"v"`
 	Command string `json:"command"`
-	// ID is the checkpoint that delete and retain are about.
+	// ID is the checkpoint that delete, retain and release are about.
 	ID int64 `json:"id,omitempty"`
+	// Reader is who reads a checkpoint that is held.
+	Reader string `json:"reader,omitempty"`
 	// Savepoint and Drain say how to stop.
 	Savepoint bool `json:"savepoint,omitempty"`
 	Drain     bool `json:"drain,omitempty"`
@@ -97,6 +101,12 @@ type Handler interface {
 	// Delete removes a checkpoint, Retain makes a savepoint an ordinary one.
 	Delete(ctx context.Context, id int64) error
 	Retain(ctx context.Context, id int64) error
+	// Hold takes a checkpoint, and returns its number when it is durable. It stays
+	// until Release, which is called when the client asks for it, or when its
+	// connection ends. reader names the directory of the client's own files, which
+	// Release removes.
+	Hold(ctx context.Context, reader string) (id int64, err error)
+	Release(ctx context.Context, id int64, reader string) error
 	// Why tells what the job's results wait for, as JSON whose form the caller
 	// knows.
 	Why() (json.RawMessage, error)

@@ -154,11 +154,13 @@ func (s *Server) serve(c net.Conn) {
 		s.mu.Unlock()
 		_ = c.Close()
 	}()
+	h := &held{s: s}
+	defer h.end()
 	lines := bufio.NewScanner(c)
 	lines.Buffer(nil, maxRequest)
 	out := json.NewEncoder(c)
-	for s.listenFor(c) && lines.Scan() {
-		a := s.handle(lines.Bytes())
+	for s.listenFor(c, len(h.checkpoints) > 0) && lines.Scan() {
+		a := s.handle(lines.Bytes(), h)
 		a.V = Version
 		if err := out.Encode(a); err != nil {
 			return
@@ -166,16 +168,58 @@ func (s *Server) serve(c net.Conn) {
 	}
 }
 
-// listenFor gives a client its time for the next request. It is false once the
-// server is being closed.
-func (s *Server) listenFor(c net.Conn) bool {
+// listenFor gives a client its time for the next request: as much as it likes
+// while it reads a checkpoint. It is false once the server is being closed.
+func (s *Server) listenFor(c net.Conn, reads bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ctx.Err() == nil && c.SetReadDeadline(time.Now().Add(idle)) == nil
+	until := time.Now().Add(idle)
+	if reads {
+		until = time.Time{}
+	}
+	return s.ctx.Err() == nil && c.SetReadDeadline(until) == nil
+}
+
+// held are the checkpoints that one client reads, by the names of its readers.
+type held struct {
+	s           *Server
+	checkpoints map[string]int64
+}
+
+// hold has a checkpoint taken for a reader.
+func (h *held) hold(reader string) (id int64, err error) {
+	if _, ok := h.checkpoints[reader]; ok {
+		return 0, fmt.Errorf("%s reads a checkpoint already", reader)
+	}
+	if id, err = h.s.handler.Hold(h.s.ctx, reader); err != nil {
+		return 0, err
+	}
+	if h.checkpoints == nil {
+		h.checkpoints = map[string]int64{}
+	}
+	h.checkpoints[reader] = id
+	return id, nil
+}
+
+// release gives up what a reader has.
+func (h *held) release(ctx context.Context, id int64, reader string) error {
+	if have, ok := h.checkpoints[reader]; !ok || have != id {
+		return fmt.Errorf("%s does not read checkpoint %d", reader, id)
+	}
+	delete(h.checkpoints, reader)
+	return h.s.handler.Release(ctx, id, reader)
+}
+
+// end gives up what the client has left. The job says if that fails.
+func (h *held) end() {
+	defer func() { _ = recover() }()
+	for reader, id := range h.checkpoints {
+		_ = h.release(context.Background(), id, reader)
+	}
 }
 
 // handle carries out one request. A panic of the handler is an answer, too.
-func (s *Server) handle(line []byte) (a answer) {
+func (s *Server) handle(line []byte, h *held) (a answer) {
 	defer func() {
 		if v := recover(); v != nil {
 			a = answer{Error: fmt.Sprintf("panic: %v (this is a fault of the program, not of the job)", v)}
@@ -201,6 +245,10 @@ func (s *Server) handle(line []byte) (a answer) {
 		err = s.handler.Delete(s.ctx, r.ID)
 	case cmdRetain:
 		err = s.handler.Retain(s.ctx, r.ID)
+	case cmdHold:
+		a.ID, err = h.hold(r.Reader)
+	case cmdRelease:
+		err = h.release(s.ctx, r.ID, r.Reader)
 	case cmdWhy:
 		a.Why, err = s.handler.Why()
 	default:

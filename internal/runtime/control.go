@@ -206,9 +206,7 @@ func (c *control) do(actions []checkpoint.Action) {
 		actions = actions[1:]
 		switch a := a.(type) {
 		case checkpoint.Inject:
-			if a.Savepoint {
-				c.saving.begin(a.ID)
-			}
+			c.saving.begin(a.ID, a.Savepoint)
 			for _, t := range c.job.tasks {
 				if t.reader != nil {
 					t.post(letter{kind: letterBarrier, id: a.ID, last: a.Last, savepoint: a.Savepoint})
@@ -244,9 +242,7 @@ func (c *control) commit(a checkpoint.Commit) {
 			t.post(letter{kind: letterCommitted, id: a.ID, last: a.Last, savepoint: a.Savepoint})
 		}
 	}
-	if a.Savepoint {
-		c.saving.commit(a.ID, sinks)
-	}
+	c.saving.commit(a.ID, sinks, func(id int64, readers int) { c.job.data.holds.hold(id, readers) })
 }
 
 // store makes a manifest of the parts and commits it.

@@ -58,6 +58,7 @@ type Data struct {
 	begun bool
 	meta  meta
 	dir   *checkpoint.Dir
+	holds holds
 	end   context.CancelFunc
 }
 
@@ -483,10 +484,15 @@ func (d *Data) restart() error {
 func (d *Data) begin() error {
 	d.meta.Incarnation++
 	d.identify()
-	if err := d.writeMeta(); err != nil || d.log == nil {
+	if err := d.writeMeta(); err != nil {
 		return err
 	}
-	return errors.Join(d.takeOut(), d.dir.Sweep())
+	if d.log != nil {
+		if err := errors.Join(d.takeOut(), d.dir.Sweep()); err != nil {
+			return err
+		}
+	}
+	return d.clearHolds(func(int64) {})
 }
 
 // identify gives the job an identity if it has none.
@@ -509,11 +515,20 @@ func (d *Data) Delete(id int64) error {
 		return &checkpoint.RefusedError{Msg: fmt.Sprintf("job %s has no checkpoint %d", d.meta.Job, id)}
 	case m.ID == id:
 		return &checkpoint.RefusedError{Msg: fmt.Sprintf("checkpoint %d is the newest one of job %s, which goes on from it; it is not deleted", id, d.meta.Job)}
+	case d.holds.has(id):
+		return &checkpoint.RefusedError{Msg: fmt.Sprintf("checkpoint %d of job %s is being read by a query; delete it when that has ended", id, d.meta.Job)}
 	}
 	return d.dir.Discard(id)
 }
 
-func (d *Data) discard(id int64) error { return d.dir.Discard(id) }
+// discard removes a checkpoint that newer ones have pushed out, once nobody reads
+// it any more.
+func (d *Data) discard(id int64) error {
+	if d.holds.keep(id) {
+		return nil
+	}
+	return d.dir.Discard(id)
+}
 
 // statePrefix is how the names of the directories begin in which the instances
 // keep their tables while they run, one for each start of a process.
@@ -529,13 +544,14 @@ func (d *Data) stateDir(node, subtask int) string {
 // clearState removes the tables of a run of this process that has ended.
 func (d *Data) clearState() error { return d.fs.RemoveAll(d.file(d.stateRoot())) }
 
-// tidy removes the tables of processes that were killed, and those of versions
-// that had one directory for all. That may take a while where there are many; a
+// tidy removes the tables of processes that were killed, those of versions that
+// had one directory for all, and what killed readers have left. That may take a while where there are many; a
 // job that runs does not mind.
 func (d *Data) tidy() error {
 	names, err := d.fs.List(d.path)
 	for _, name := range names {
-		if (name == "state" || strings.HasPrefix(name, statePrefix)) && name != d.stateRoot() {
+		state := (name == "state" || strings.HasPrefix(name, statePrefix)) && name != d.stateRoot()
+		if state || checkpoint.ReaderLeft(name) {
 			err = errors.Join(err, d.fs.RemoveAll(d.file(name)))
 		}
 	}

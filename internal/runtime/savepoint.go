@@ -4,21 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
 )
 
 // savepoints are the savepoints that somebody waits for.
 type savepoints struct {
-	// asked wait for the barrier of one to be sent.
-	asked   []*ask
-	pending []*pendingSavepoint
+	// asked wait for the barrier of one to be sent, readers for that of any
+	// checkpoint.
+	asked, readers []*ask
+	pending        []*pendingSavepoint
 }
 
-// pendingSavepoint is a savepoint whose barrier was sent.
+// pendingSavepoint is a savepoint whose barrier was sent, or a checkpoint that is
+// to be read.
 type pendingSavepoint struct {
 	id   int64
 	asks []*ask
+	// read is set if it is to be read. What the sinks do does not matter then.
+	read bool
 	// committed is set once it is durable; sinks have still to publish then.
 	committed bool
 	sinks     int
@@ -46,6 +51,10 @@ const (
 	// like any checkpoint.
 	askDelete
 	askRetain
+	// askHold wants a checkpoint now that is held until it is released, askRelease
+	// wants those removed that are held no longer.
+	askHold
+	askRelease
 )
 
 // outcome is the number of a savepoint that is durable and published, or why
@@ -55,15 +64,26 @@ type outcome struct {
 	err error
 }
 
-func (s *savepoints) begin(id int64) {
-	s.pending = append(s.pending, &pendingSavepoint{id: id, asks: s.asked})
-	s.asked = nil
+func (s *savepoints) begin(id int64, savepoint bool) {
+	if savepoint {
+		s.pending = append(s.pending, &pendingSavepoint{id: id, asks: s.asked})
+		s.asked = nil
+	}
+	if len(s.readers) > 0 {
+		s.pending = append(s.pending, &pendingSavepoint{id: id, asks: s.readers, read: true})
+		s.readers = nil
+	}
 }
 
-// commit notes that a savepoint is durable.
-func (s *savepoints) commit(id int64, sinks int) {
+// commit notes that a checkpoint is durable, and holds it for its readers.
+func (s *savepoints) commit(id int64, sinks int, hold func(id int64, readers int)) {
 	for _, p := range s.pending {
-		if p.id == id {
+		switch {
+		case p.id != id:
+		case p.read:
+			p.committed = true
+			hold(id, len(p.asks))
+		default:
 			p.committed, p.sinks = true, sinks
 		}
 	}
@@ -122,7 +142,7 @@ func (s *savepoints) end(over bool, why error) {
 			p.tell(outcome{err: why})
 		}
 	}
-	for _, a := range s.asked {
+	for _, a := range slices.Concat(s.asked, s.readers) {
 		a.done <- outcome{err: why}
 	}
 	*s = savepoints{}
@@ -152,6 +172,16 @@ func (c *control) answer(now int64, a *ask) {
 			c.coord.Retain(a.id)
 		}
 		a.done <- outcome{id: a.id, err: err}
+	case askHold:
+		actions, ok := c.coord.Request(now)
+		if !ok {
+			a.done <- outcome{err: errEnding}
+			return
+		}
+		c.saving.readers = append(c.saving.readers, a)
+		c.do(actions)
+	case askRelease:
+		a.done <- outcome{err: c.job.data.clearHolds(c.coord.Forget)}
 	}
 }
 
@@ -262,6 +292,46 @@ func (r *Runner) Delete(ctx context.Context, id int64) error {
 // Retain makes a savepoint a checkpoint like others, which newer ones push out.
 func (r *Runner) Retain(ctx context.Context, id int64) error {
 	_, err := r.ask(ctx, &ask{kind: askRetain, id: id})
+	return err
+}
+
+// Hold takes a checkpoint and returns its number once it is durable. It is not
+// removed until Release is called as often as Hold has returned its number, or the
+// process has ended.
+func (r *Runner) Hold(ctx context.Context) (id int64, err error) {
+	if r.data == nil {
+		return 0, errKeepsNothing
+	}
+	a := &ask{kind: askHold, done: make(chan outcome, 1)}
+	if !r.tell(notice{kind: noticeAsk, ask: a}) {
+		return 0, ErrBetween
+	}
+	select {
+	case o := <-a.done:
+		return o.id, o.err
+	case <-ctx.Done():
+		go func() { // it may come yet
+			if o := <-a.done; o.err == nil {
+				_ = r.Release(context.Background(), o.id, "")
+			}
+		}()
+		return 0, context.Cause(ctx)
+	}
+}
+
+// Release gives a checkpoint up that Hold has returned, and removes it if newer
+// ones have pushed it out. reader is the directory of who has read it (see
+// checkpoint.NewReader), which is removed as well, or empty. If the job does not
+// run just now, both happens when it is started again.
+func (r *Runner) Release(ctx context.Context, id int64, reader string) error {
+	if r.data == nil {
+		return errKeepsNothing
+	}
+	r.data.holds.release(id, reader)
+	_, err := r.ask(ctx, &ask{kind: askRelease})
+	if errors.Is(err, ErrBetween) {
+		return nil
+	}
 	return err
 }
 

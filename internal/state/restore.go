@@ -288,7 +288,8 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 	if p.Info.Backend == Memory.String() {
 		return p.eachRun(f)
 	}
-	if err := db.fetch(p, tmp, true); err != nil {
+	// Who does not spread calls may stop before the end.
+	if err := db.fetch(p, tmp, p.Spread != nil); err != nil {
 		return err
 	}
 	tree, err := lsm.Open(db.cfg.FS, tmp, db.treeOptions())
