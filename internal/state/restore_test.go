@@ -15,7 +15,7 @@ import (
 
 var pairSpec = Spec{Name: "pairs", Key: []types.Type{bigint}, Value: []types.Type{bigint}}
 
-func mustTable(t *testing.T, db *DB, spec Spec) Table {
+func mustTable(t testing.TB, db *DB, spec Spec) Table {
 	t.Helper()
 	table, err := db.Table(spec)
 	if err != nil {
@@ -25,7 +25,7 @@ func mustTable(t *testing.T, db *DB, spec Spec) Table {
 	return table
 }
 
-func mustOpen(t *testing.T, cfg Config) *DB {
+func mustOpen(t testing.TB, cfg Config) *DB {
 	t.Helper()
 	db, err := Open(cfg)
 	if err != nil {

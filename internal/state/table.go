@@ -364,6 +364,9 @@ func (t *table) memBytes() int {
 	if t.sorted != nil {
 		total += int(t.alloc.next) * nodeSize
 	}
+	if t.mortal != nil {
+		total += t.mortal.disk.memBytes()
+	}
 	for _, c := range t.keys {
 		total += c.MemBytes()
 	}

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -13,30 +12,31 @@ import (
 // A table with a time to live has the time of each row's last write as a column
 // before those of the operator, so that it is saved, evicted and restored with
 // the row. A row that is too old is as if it were not there, wherever it is met;
-// besides, a sweep goes round memory and disk and removes what nobody asks for.
+// besides, sweeps go round memory and disk and remove what nobody asks for.
 
 // mortality is what a table with a time to live has besides.
 type mortality struct {
 	// written is the column of times, in ms since the epoch.
 	written *batch.Slab[int64]
-	// hand is where the sweep of memory stands, key where that of the disk does.
-	hand int32
-	key  []byte
-	// memory and disk are the times up to which the sweeps have done their share.
-	memory, disk int64
-	old          []int32
+	// hand is where the sweep of memory stands, and memory the time up to which it
+	// has done its share.
+	hand   int32
+	memory int64
+	old    []int32
+	// disk says when what is on disk is looked at, nil as long as there is nothing;
+	// wait is when that is next. looked is the number of rows that were looked at.
+	disk   *calendar
+	wait   int64
+	looked int64
 }
 
 var writtenType = types.Of(types.BigInt).NotNull()
 
-// The sweep takes a quarter of the time to live for a round, as long as that is
-// at most sweepSlots slots and sweepRows rows on disk an event; from disk it takes
-// leastSweep rows at a time.
+// The sweep of memory takes a quarter of the time to live for a round, as long as
+// that is at most sweepSlots slots an event.
 const (
 	sweepRounds = 4
 	sweepSlots  = 1 << 13
-	sweepRows   = 1 << 12
-	leastSweep  = 1 << 8
 )
 
 // setColumns makes the table's columns, without rows.
@@ -77,12 +77,22 @@ func (t *table) deadline() int64 {
 // writtenBefore reports whether a row with the given value on disk was last
 // written at or before the deadline.
 func (t *table) writtenBefore(value []byte, deadline int64) bool {
-	size := (len(t.types) + 7) / 8
-	if t.mortal == nil || len(value) < size {
-		return false // a damaged value is for the decoder
+	if t.mortal == nil {
+		return false
 	}
-	written, n := binary.Varint(value[size:])
-	return n > 0 && written <= deadline
+	written, ok := t.timeIn(value)
+	return ok && written <= deadline
+}
+
+// timeIn returns the time of the last write that a value on disk begins with, behind
+// its bitmap.
+func (t *table) timeIn(value []byte) (ms int64, ok bool) {
+	bitmap := (len(t.types) + 7) / 8
+	if len(value) < bitmap {
+		return 0, false // a damaged value is for the decoder
+	}
+	ms, n := binary.Varint(value[bitmap:])
+	return ms, n > 0
 }
 
 // renew makes rows anew that Upsert has found and that have expired: they are
@@ -184,20 +194,17 @@ func (db *DB) sweepExpired() error {
 	return nil
 }
 
-// portion returns how many of total things a sweep is to look at, at least so
-// many or none, and at most; and moves the time on up to which it has done its
-// share.
-func (t *table) portion(total, least, most int, since *int64, now int64) int {
+// portion returns how many of total slots the sweep of memory is to look at by now;
+// and moves the time on up to which it has done its share.
+func (t *table) portion(total int, now int64) int {
+	since := &t.mortal.memory
 	if total == 0 || *since == 0 || *since > now {
 		*since = now
 		return 0
 	}
 	*since = max(*since, now-t.spec.TTL)
 	round := float64(t.spec.TTL) / sweepRounds
-	n := min(int(float64(total)*float64(now-*since)/round), total, most)
-	if n < min(least, total) {
-		return 0
-	}
+	n := min(int(float64(total)*float64(now-*since)/round), total, sweepSlots)
 	*since += int64(round * float64(n) / float64(total))
 	return n
 }
@@ -205,7 +212,7 @@ func (t *table) portion(total, least, most int, since *int64, now int64) int {
 func (t *table) sweepMemory(now int64) {
 	m := t.mortal
 	total := t.alloc.next
-	n := t.portion(int(total), 1, sweepSlots, &m.memory, now)
+	n := t.portion(int(total), now)
 	old, deadline := t.mortal.old[:0], t.deadline()
 	for ; n > 0; n-- {
 		if m.hand >= total {
@@ -226,82 +233,4 @@ func (t *table) sweepMemory(now int64) {
 		s.expel(old[:k])
 		old = old[k:]
 	}
-}
-
-// sweepDisk looks at some rows on disk and removes those that have expired and
-// are not in memory, where they may be newer. It waits for snapshots to be
-// written.
-func (t *table) sweepDisk(now int64) error {
-	m := t.mortal
-	if t.db.disk.lsm == nil || t.db.disk.pending != nil {
-		return nil
-	}
-	if now-m.disk < t.spec.TTL>>10 {
-		return nil
-	}
-	cold := 0
-	for _, s := range t.order {
-		cold += int(s.cold)
-	}
-	n := t.portion(cold, leastSweep, sweepRows, &m.disk, now)
-	if n == 0 {
-		return nil
-	}
-	disk, err := t.db.reader()
-	if err != nil {
-		return err
-	}
-	lo, hi := t.db.keyGroups()
-	if t.spec.ByTask {
-		lo, hi = taskGroup, taskGroup+1
-	}
-	l, keys, deadline := t.newLoader(), &keyList{}, t.deadline()
-	for g := lo; g < hi && n > 0; g++ {
-		from := binary.BigEndian.AppendUint16([]byte{byte(g)}, t.format.id)
-		to := after(from)
-		if bytes.Compare(m.key, from) > 0 {
-			from = m.key
-		}
-		err := disk.Range(from, to, func(key, value []byte) (bool, error) {
-			n--
-			m.key = append(append(m.key[:0], key...), 0)
-			if !t.writtenBefore(value, deadline) {
-				return n > 0, nil
-			}
-			keys.add(key)
-			return n > 0, l.add(key, value)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if n > 0 {
-		m.key = m.key[:0]
-	}
-	return t.buryCold(l, keys)
-}
-
-// buryCold removes those of the given rows of the disk that are not in memory.
-func (t *table) buryCold(l *loader, keys *keyList) error {
-	n := l.len()
-	if n == 0 {
-		return nil
-	}
-	k := &Keys{Cols: l.keys, Hash: batch.Hash(l.keys, nil, n, nil), Rows: make([]int32, 1)}
-	buried := 0
-	var slot [1]int32
-	for i := range n {
-		key := keys.at(i)
-		s := t.space(nsOf(key))
-		k.Rows[0] = int32(i)
-		if s.lookup(k, slot[:]); slot[0] >= 0 {
-			continue
-		}
-		t.graves.rows.add(key)
-		s.cold--
-		s.listed()
-		buried++
-	}
-	t.db.expired(buried)
-	return nil
 }

@@ -329,6 +329,19 @@ func (db *DB) Excise(from, to []byte) error {
 	return db.check()
 }
 
+// Compact makes files of all that was written, and merges those that have keys in
+// [from, to) down to the last level. It is for tests: otherwise that goes on by
+// itself.
+func (db *DB) Compact(from, to []byte) error {
+	if err := db.flush(); err != nil {
+		return err
+	}
+	if err := db.p.Compact(context.Background(), from, to, false); err != nil {
+		return db.explain("compact", err)
+	}
+	return db.check()
+}
+
 // Checkpoint makes dir, which must not exist, a copy of the map. Its files are
 // hard links where they never change. What is in the files is durable then, the
 // names are not.
