@@ -106,6 +106,8 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 			for _, t := range m.db.tables {
 				t.rebuild()
 			}
+		case p == 4 && m.db.disk.pending == nil:
+			compact(t, m.db)
 		case p == 2:
 			// A crash, and a restart from the last checkpoint.
 			after := fsys.Crash(m.rng.IntN(101), m.rng)
