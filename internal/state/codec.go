@@ -338,17 +338,23 @@ type loader struct {
 	spans []keyRange
 }
 
-func (t *table) newLoader() *loader {
-	l := &loader{t: t}
+func (t *table) newLoader() *loader { return t.loaderOf(0) }
+
+// loaderOf returns a loader with room for so many rows.
+func (t *table) loaderOf(rows int) *loader {
+	l := &loader{t: t, groups: make([]uint64, 0, rows)}
 	for _, k := range t.spec.Key {
-		l.keys = append(l.keys, batch.New(k, 0))
+		l.keys = append(l.keys, batch.New(k, rows))
 	}
 	for i, v := range t.types {
 		if _, ok := t.vals[i].(*batch.BytesSlab); ok {
-			l.vals = append(l.vals, batch.NewBytes(v, 0, 0))
+			l.vals = append(l.vals, batch.NewBytes(v, rows, 0))
 			continue
 		}
-		l.vals = append(l.vals, batch.New(v, 0))
+		l.vals = append(l.vals, batch.New(v, rows))
+	}
+	if t.mergeable() {
+		l.parts, l.heads = make([]uint32, 0, rows), make([]int32, 0, rows)
 	}
 	return l
 }

@@ -166,7 +166,7 @@ func (s *space) eachBatch(limit int, f func(l *loader) (more bool, err error)) (
 	flush := func() error {
 		if l.len() > 0 {
 			more, err = f(l)
-			l = t.newLoader()
+			l = t.loaderOf(l.len())
 		}
 		return err
 	}

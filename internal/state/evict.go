@@ -117,8 +117,11 @@ func (db *DB) evict(n int, surely bool) error {
 		}
 	}
 	for i, t := range db.tables {
-		for _, slot := range cold[i] {
-			t.leave(slot)
+		for part := range slices.Chunk(cold[i], 64) {
+			t.warm(part)
+			for _, slot := range part {
+				t.leave(slot)
+			}
 		}
 		t.nextPart()
 		t.indexes.trim()
@@ -210,6 +213,17 @@ func (db *DB) writeRows(slots [][]int32) error {
 		}
 	}
 	return nil
+}
+
+// warm looks at the places in memory that leave needs, so that the processor waits
+// for many at a time instead of one after the other.
+func (t *table) warm(slots []int32) {
+	for _, slot := range slots {
+		m := t.meta.at(slot)
+		if s := t.spaces[m.owner]; s.index != nil {
+			t.warmed += s.index[home(m.low, len(s.index))]
+		}
+	}
 }
 
 // leave makes one row leave memory.

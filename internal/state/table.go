@@ -68,6 +68,8 @@ type table struct {
 	// has picked; some may have gone by now, or be in use again.
 	hand    int32
 	leaving []int32
+	// warmed has no meaning; see warm.
+	warmed uint64
 
 	// fresh and recycled are the rows that the last Upsert has made: their
 	// indexes in the batch of keys, and the slots that were in use before.
