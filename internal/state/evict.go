@@ -12,9 +12,10 @@ const (
 	// most unless more come in.
 	minEvict, maxEvict = 1 << 10, 1 << 14
 	// pickShare is the share of the rows that is picked at a time to leave memory:
-	// many rows make long sorted runs, which are cheap to write and to merge.
+	// many rows make long sorted runs, which are cheap to write and to merge. Up to
+	// pickRows it may be half of them; picking takes some ns for each.
 	// chunkShare is the share that leaves in one event.
-	pickShare, chunkShare = 2, 64
+	pickShare, pickRows, chunkShare = 8, 1 << 21, 64
 	// rebuildRows is the number of rows up to which a DB's memory may be made
 	// anew in one event.
 	rebuildRows = 1 << 16
@@ -137,7 +138,7 @@ func (t *table) isDirty(slot int32) bool { return *t.flags.at(slot)&dirty != 0 }
 func (t *table) coldest(n int, surely bool) []int32 {
 	out := make([]int32, 0, n)
 	for len(out) < n {
-		if len(t.leaving) == 0 && !t.pick(max(n, t.rows/pickShare), surely) {
+		if len(t.leaving) == 0 && !t.pick(max(n, t.rows/pickShare, min(t.rows/2, pickRows)), surely) {
 			break
 		}
 		slot := t.leaving[0]
