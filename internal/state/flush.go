@@ -46,7 +46,8 @@ func (t *table) markDurable(slots []int32, rows *frozenRows) {
 // write writes the rows as one sorted batch, and forgets them. dirs are the
 // directories, by table, that are told of them; pause is called now and then.
 func (e *encoding) write(tree *lsm.DB, dirs map[uint16]directory, pause func()) error {
-	b := tree.NewBatch()
+	const counts = 32 * batch.KeyGroups // those of a namespace or two
+	b := tree.NewBatchOf(e.keys.len(), e.size()+counts)
 	count := tally{b: b, dirs: dirs}
 	e.each(pause, func(fresh bool, key, value []byte) {
 		b.Set(key, value)

@@ -15,6 +15,13 @@ type Batch struct {
 // NewBatch starts a batch.
 func (db *DB) NewBatch() *Batch { return &Batch{db: db, b: db.p.NewBatch()} }
 
+// NewBatchOf starts a batch of so many entries, whose keys and values have some bytes
+// in all.
+func (db *DB) NewBatchOf(entries, bytes int) *Batch {
+	const head, each = 12, 1 + 2 + 2 // the kind of an entry, and mostly the lengths of key and value
+	return &Batch{db: db, b: db.p.NewBatchWithSize(head + bytes + each*entries)}
+}
+
 // Set stores a value.
 func (b *Batch) Set(key, value []byte) { b.note(b.b.Set(key, value, nil)) }
 
