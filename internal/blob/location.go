@@ -29,6 +29,8 @@ type Options struct {
 	// PathStyle is "true" if the bucket belongs in the path of addresses, "false"
 	// if in the host's name. Empty means: in the host's name at AWS only.
 	PathStyle string
+	// FS is the file system of locations that are paths; nil means the machine's.
+	FS vfs.FS
 }
 
 // Remote reports whether a location is not in the file system.
@@ -39,16 +41,19 @@ func Remote(location string) bool {
 // Open returns the store at a location: "s3://bucket/prefix", "file:///path", or
 // a path. It does not look whether there is something.
 func Open(location string, o Options) (Store, error) {
+	if o.FS == nil {
+		o.FS = vfs.OS()
+	}
 	scheme, rest, ok := strings.Cut(location, "://")
 	if !ok {
-		return NewDir(vfs.OS(), location), nil
+		return NewDir(o.FS, location), nil
 	}
 	switch scheme {
 	case "file":
 		if !strings.HasPrefix(rest, "/") {
 			return nil, fmt.Errorf("%s: a file address is file:///path", location)
 		}
-		return NewDir(vfs.OS(), rest), nil
+		return NewDir(o.FS, rest), nil
 	case "s3", "s3a", "s3p":
 		return openS3(rest, o)
 	}

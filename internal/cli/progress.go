@@ -18,6 +18,7 @@ import (
 // would be written twice.
 type progress struct {
 	// file is empty for a script without jobs that keep something.
+	fs   vfs.FS
 	file string
 	// before are the numbers of starts before this run of the script, by job.
 	before map[string]int64
@@ -36,7 +37,7 @@ const (
 // begin opens the places of all jobs, and reads how far the script had come, or
 // notes that it begins. The progress is to be closed, also if there is an error.
 func (r *runner) begin(sc *script) (*progress, error) {
-	p := &progress{before: map[string]int64{}, places: map[string]*runtime.Data{}}
+	p := &progress{fs: r.settings.disk(), before: map[string]int64{}, places: map[string]*runtime.Data{}}
 	if r.settings.from != "" {
 		if err := r.beginFrom(sc); err != nil {
 			return p, err
@@ -102,7 +103,7 @@ func (r *runner) beginFrom(sc *script) error {
 
 // read takes over what an earlier process has noted.
 func (p *progress) read() error {
-	data, err := vfs.ReadFile(vfs.OS(), p.file)
+	data, err := vfs.ReadFile(p.fs, p.file)
 	if vfs.IsNotExist(err) {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (p *progress) write() error {
 	if err != nil {
 		return err
 	}
-	return vfs.WriteFile(vfs.OS(), p.file, checkpoint.Seal(progressMagic, append(body, '\n')))
+	return vfs.WriteFile(p.fs, p.file, checkpoint.Seal(progressMagic, append(body, '\n')))
 }
 
 // done reports whether a job has finished in this run of the script, with the
@@ -159,7 +160,7 @@ func (p *progress) end() error {
 	if p.file == "" {
 		return nil
 	}
-	if err := vfs.OS().Remove(p.file); err != nil && !vfs.IsNotExist(err) {
+	if err := p.fs.Remove(p.file); err != nil && !vfs.IsNotExist(err) {
 		return err
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,7 +146,8 @@ func (h *remote) Stop(ctx context.Context, savepoint, drain bool) (id int64, err
 // place is a job as the commands see it that look at it from outside, or a
 // directory of checkpoints that belongs to no job here.
 type place struct {
-	name string
+	settings *settings
+	name     string
 	// dir is the job's directory; empty if it is only a store.
 	dir     string
 	storage runtime.Storage
@@ -155,8 +157,8 @@ type place struct {
 
 // runtime is the place as jobs know it.
 func (p *place) runtime() (runtime.Place, error) {
-	store, err := jobStore(p.storage, p.name)
-	return runtime.Place{FS: vfs.OS(), Path: p.dir, Store: store}, err
+	store, err := p.settings.jobStore(p.storage, p.name)
+	return runtime.Place{FS: p.settings.disk(), Path: p.dir, Store: store}, err
 }
 
 // elsewhere finds a directory of checkpoints by its location.
@@ -165,11 +167,11 @@ func (s *settings) elsewhere(location string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := blob.Open(location, storage.Options())
+	store, err := blob.Open(location, s.stores(storage))
 	if err != nil {
 		return nil, err
 	}
-	p := &place{name: location, storage: storage, checkpoints: store}
+	p := &place{settings: s, name: location, storage: storage, checkpoints: store}
 	if within, err := (runtime.Place{Store: store}).Checkpoints(); err == nil {
 		if entries, err := checkpoint.List(within); err == nil && len(entries) > 0 {
 			p.checkpoints = within // it is the whole of a job
@@ -183,23 +185,17 @@ func (s *settings) place(name string) (*place, error) {
 	if strings.Contains(name, "://") {
 		return s.elsewhere(name)
 	}
-	p := &place{name: name, dir: s.dataDir(&job{name: name})}
-	if _, err := os.Stat(p.dir); err == nil || !errors.Is(err, os.ErrNotExist) {
+	p := &place{settings: s, name: name, dir: s.dataDir(&job{name: name})}
+	if _, err := s.disk().Stat(p.dir); !vfs.IsNotExist(err) {
 		if err == nil {
-			err = p.look(s)
+			err = p.look()
 		}
 		return p, err
 	}
 	root := filepath.Dir(p.dir)
-	entries, err := os.ReadDir(root)
-	if errors.Is(err, os.ErrNotExist) {
+	names, err := s.jobs(root)
+	if vfs.IsNotExist(err) {
 		return nil, fmt.Errorf("there is no job %s: the data directory %s does not exist; name it with --data", name, root)
-	}
-	var names []string
-	for _, e := range entries {
-		if n, err := url.PathUnescape(e.Name()); err == nil && e.IsDir() {
-			names = append(names, n)
-		}
 	}
 	have := "no job"
 	if len(names) > 0 {
@@ -208,9 +204,23 @@ func (s *settings) place(name string) (*place, error) {
 	return nil, fmt.Errorf("there is no job %s in %s, which has %s; another data directory is named with --data", name, root, have)
 }
 
+// jobs are the names of the jobs in a data directory.
+func (s *settings) jobs(root string) (names []string, err error) {
+	fs := s.disk()
+	entries, err := fs.List(root)
+	slices.Sort(entries)
+	for _, e := range entries {
+		info, err := fs.Stat(fs.PathJoin(root, e))
+		if n, escaped := url.PathUnescape(e); err == nil && escaped == nil && info.IsDir() {
+			names = append(names, n)
+		}
+	}
+	return names, err
+}
+
 // look finds out where the job's checkpoints are.
-func (p *place) look(s *settings) (err error) {
-	if p.storage, err = s.storage(p.dir); err != nil {
+func (p *place) look() (err error) {
+	if p.storage, err = p.settings.storage(p.dir); err != nil {
 		return err
 	}
 	at, err := p.runtime()
@@ -254,7 +264,7 @@ func (p *place) remoteError(err error) error {
 // something else, so be it.
 func (p *place) released() {
 	for range 200 {
-		lock, err := vfs.Lock(vfs.OS(), filepath.Join(p.dir, "lock"))
+		lock, err := vfs.Lock(p.settings.disk(), filepath.Join(p.dir, "lock"))
 		if err == nil {
 			_ = lock.Close()
 			return

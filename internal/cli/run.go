@@ -12,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/runtime"
 	"github.com/millstream-io/millstream/internal/sql/session"
 	"github.com/millstream-io/millstream/internal/state"
+	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 // defaultData is the data directory if nothing else is said.
@@ -30,6 +32,24 @@ type settings struct {
 	// allowLoss lets a job go on with a query that loses some of its state.
 	allowLoss bool
 	output    string
+	// fs has the data directory; nil means the machine's. Tests crash it.
+	fs vfs.FS
+}
+
+// disk is the file system of the data directory.
+func (s *settings) disk() vfs.FS {
+	if s.fs == nil {
+		return vfs.OS()
+	}
+	return s.fs
+}
+
+// stores are the options for places where storage says that checkpoints and
+// savepoints are.
+func (s *settings) stores(storage runtime.Storage) blob.Options {
+	o := storage.Options()
+	o.FS = s.disk()
+	return o
 }
 
 // defineFlag adds -D.

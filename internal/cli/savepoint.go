@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/millstream-io/millstream/internal/blob"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/runtime"
+	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 // dataFlag adds --data for commands that look at a job from outside.
@@ -44,7 +44,7 @@ func (p *process) savepoint(name, to string, s *settings) error {
 	}
 	var free blob.Store
 	if to != "" {
-		if free, err = blob.Open(to, at.storage.Options()); err != nil {
+		if free, err = blob.Open(to, s.stores(at.storage)); err != nil {
 			return err
 		}
 		if err := checkpoint.Free(free); err != nil {
@@ -59,7 +59,7 @@ func (p *process) savepoint(name, to string, s *settings) error {
 	id, err := c.Savepoint(ctx)
 	if usual := at.usual(id); err == nil && to == "" && usual != "" {
 		to = usual
-		free, err = blob.Open(to, at.storage.Options())
+		free, err = blob.Open(to, s.stores(at.storage))
 	}
 	if err == nil && to != "" {
 		if err = at.export(id, free); err == nil {
@@ -118,14 +118,14 @@ func (s *settings) source(j *job) (*checkpoint.Source, error) {
 
 // nowhere reports whether --from is a path that does not exist.
 func (s *settings) nowhere() bool {
-	_, err := os.Stat(s.from)
-	return !blob.Remote(s.from) && errors.Is(err, os.ErrNotExist)
+	_, err := s.disk().Stat(s.from)
+	return !blob.Remote(s.from) && vfs.IsNotExist(err)
 }
 
 func (s *settings) find(j *job) (*checkpoint.Source, error) {
 	id, err := strconv.ParseInt(s.from, 10, 64)
 	if err != nil || id <= 0 {
-		return checkpoint.FindAt(s.from, j.config.Storage.Options())
+		return checkpoint.FindAt(s.from, s.stores(j.config.Storage))
 	}
 	if !s.fresh {
 		return nil, &checkpoint.RefusedError{Msg: "to go back to an older checkpoint of the job, write --fresh as well: it sets the newer ones aside"}

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -81,11 +79,11 @@ func (st *stateStore) find(ctx context.Context, ref statetable.Ref, live bool) (
 	if id, bad := strconv.ParseInt(ref.Checkpoint, 10, 64); ref.Checkpoint != "" && bad != nil {
 		var storage runtime.Storage
 		if storage, err = st.s.storage(""); err == nil {
-			v.src, err = checkpoint.FindAt(ref.Checkpoint, storage.Options())
+			v.src, err = checkpoint.FindAt(ref.Checkpoint, st.s.stores(storage))
 		}
 	} else if err = st.known(ref.Job); err == nil {
-		at := &place{name: ref.Job, dir: st.s.dataDir(&job{name: ref.Job})}
-		err = at.look(st.s)
+		at := &place{settings: st.s, name: ref.Job, dir: st.s.dataDir(&job{name: ref.Job})}
+		err = at.look()
 		if err == nil && id == 0 && live {
 			id, v.over, err = at.takeLive(ctx, v.reader)
 		}
@@ -110,19 +108,14 @@ func (st *stateStore) find(ctx context.Context, ref statetable.Ref, live bool) (
 // known makes sure that there is such a job.
 func (st *stateStore) known(name string) error {
 	dir := st.s.dataDir(&job{name: name})
-	if _, err := os.Stat(dir); err == nil {
+	if _, err := st.s.disk().Stat(dir); err == nil {
 		return nil
 	}
-	unknown := &statetable.UnknownError{Name: name}
-	entries, err := os.ReadDir(filepath.Dir(dir))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	names, err := st.s.jobs(filepath.Dir(dir))
+	if err != nil && !vfs.IsNotExist(err) {
 		return err
 	}
-	for _, e := range entries {
-		if n, err := url.PathUnescape(e.Name()); err == nil && e.IsDir() {
-			unknown.Known = append(unknown.Known, n)
-		}
-	}
+	unknown := &statetable.UnknownError{Name: name, Known: names}
 	unknown.Msg = fmt.Sprintf("there is no job %s in %s, which has %s", name, filepath.Dir(dir), listed("jobs ", unknown.Known, "no job"))
 	return unknown
 }

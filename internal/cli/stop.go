@@ -66,7 +66,7 @@ func (p *place) exportStopped(id int64) (where string, err error) {
 	if where == "" {
 		return p.manifest(id), nil
 	}
-	to, err := blob.Open(where, p.storage.Options())
+	to, err := blob.Open(where, p.settings.stores(p.storage))
 	if err != nil {
 		return "", err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/millstream-io/millstream/internal/blob"
@@ -33,11 +31,11 @@ func jobDir(job string) string {
 }
 
 // jobStore is the store of a job's checkpoints; nil if that is the data directory.
-func jobStore(s runtime.Storage, job string) (blob.Store, error) {
-	if s.Checkpoints == "" {
+func (s *settings) jobStore(storage runtime.Storage, job string) (blob.Store, error) {
+	if storage.Checkpoints == "" {
 		return nil, nil
 	}
-	store, err := blob.Open(s.Checkpoints, s.Options())
+	store, err := blob.Open(storage.Checkpoints, s.stores(storage))
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +44,8 @@ func jobStore(s runtime.Storage, job string) (blob.Store, error) {
 
 // placeOf is where a job of a script keeps things.
 func (s *settings) placeOf(j *job) (runtime.Place, error) {
-	store, err := jobStore(j.config.Storage, j.name)
-	return runtime.Place{FS: vfs.OS(), Path: s.dataDir(j), Store: store}, err
+	store, err := s.jobStore(j.config.Storage, j.name)
+	return runtime.Place{FS: s.disk(), Path: s.dataDir(j), Store: store}, err
 }
 
 // openHow is one of the ways of runtime.Place to open.
@@ -61,7 +59,7 @@ func (s *settings) open(j *job, how openHow) (*runtime.Data, error) {
 		return nil, err
 	}
 	if !s.fresh && s.from == "" {
-		if err := checkMoved(at, j); err != nil {
+		if err := s.checkMoved(at, j); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +67,7 @@ func (s *settings) open(j *job, how openHow) (*runtime.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeStorage(at.Path, j.config.Storage); err != nil {
+	if err := writeStorage(at.FS, at.Path, j.config.Storage); err != nil {
 		return nil, errors.Join(err, data.Close())
 	}
 	return data, nil
@@ -77,12 +75,12 @@ func (s *settings) open(j *job, how openHow) (*runtime.Data, error) {
 
 // checkMoved refuses a job that has checkpoints elsewhere than the script says: it
 // would start anew.
-func checkMoved(at runtime.Place, j *job) error {
-	was, err := readStorage(at.Path)
+func (s *settings) checkMoved(at runtime.Place, j *job) error {
+	was, err := readStorage(at.FS, at.Path)
 	if err != nil || was.Checkpoints == j.config.Storage.Checkpoints {
 		return err
 	}
-	store, err := jobStore(was, j.name)
+	store, err := s.jobStore(was, j.name)
 	if err != nil {
 		return err
 	}
@@ -101,11 +99,11 @@ func checkMoved(at runtime.Place, j *job) error {
 		j.name, strings.TrimSuffix(old.Where(""), "/"), checkpoint.ManifestAt(old, src.Manifest.ID))}
 }
 
-func readStorage(dir string) (runtime.Storage, error) {
+func readStorage(fs vfs.FS, dir string) (runtime.Storage, error) {
 	var s runtime.Storage
-	name := filepath.Join(dir, storageName)
-	data, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
+	name := fs.PathJoin(dir, storageName)
+	data, err := vfs.ReadFile(fs, name)
+	if vfs.IsNotExist(err) {
 		return s, nil
 	}
 	if err != nil {
@@ -118,15 +116,15 @@ func readStorage(dir string) (runtime.Storage, error) {
 	return s, json.Unmarshal(body, &s)
 }
 
-func writeStorage(dir string, s runtime.Storage) error {
-	was, err := readStorage(dir)
+func writeStorage(fs vfs.FS, dir string, s runtime.Storage) error {
+	was, err := readStorage(fs, dir)
 	if err == nil && was == s {
 		return nil
 	}
-	name := filepath.Join(dir, storageName)
+	name := fs.PathJoin(dir, storageName)
 	if s == (runtime.Storage{}) {
-		err := os.Remove(name)
-		if errors.Is(err, os.ErrNotExist) {
+		err := fs.Remove(name)
+		if vfs.IsNotExist(err) {
 			return nil
 		}
 		return err
@@ -135,7 +133,7 @@ func writeStorage(dir string, s runtime.Storage) error {
 	if err != nil {
 		return err
 	}
-	return vfs.WriteFile(vfs.OS(), name, checkpoint.Seal(storageMagic, append(body, '\n')))
+	return vfs.WriteFile(fs, name, checkpoint.Seal(storageMagic, append(body, '\n')))
 }
 
 // storage is what -D says about storage, and, where that is nothing, what a job has
@@ -144,7 +142,7 @@ func (s *settings) storage(dir string) (runtime.Storage, error) {
 	var left runtime.Storage
 	options, err := s.options()
 	if err == nil && dir != "" {
-		left, err = readStorage(dir)
+		left, err = readStorage(s.disk(), dir)
 	}
 	if err != nil {
 		return left, err

@@ -208,12 +208,19 @@ func TestLeftover(t *testing.T) {
 	if _, err := Dial(context.Background(), dir); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)
 	}
+	// So does one that was killed while it made the socket.
+	if err := os.Mkdir(filepath.Join(dir, privatePrefix+"123"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	s, c, _ := listenTo(t, dir)
 	if _, err := c.Status(context.Background()); err != nil {
 		t.Error(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

@@ -52,10 +52,21 @@ func Listen(dir string, h Handler) (*Server, error) {
 	return s, nil
 }
 
+// privatePrefix is how the names of directories begin in which sockets are made.
+const privatePrefix = ".ctl"
+
 // listen makes the socket in a directory that nobody else can look into, takes
-// rights from it that others would have, and only then gives it its name.
+// rights from it that others would have, and only then gives it its name. What
+// processes have left that were killed amid that, it removes.
 func listen(dir string) (_ *net.UnixListener, err error) {
-	private, err := os.MkdirTemp(dir, ".ctl")
+	left, err := filepath.Glob(filepath.Join(dir, privatePrefix+"*"))
+	for _, name := range left {
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	private, err := os.MkdirTemp(dir, privatePrefix)
 	if err != nil {
 		return nil, err
 	}

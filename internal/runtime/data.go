@@ -443,8 +443,13 @@ func (d *Data) checkIdentity() error {
 }
 
 // Latest describes the checkpoint from which the job goes on; nil if it starts
-// anew.
-func (d *Data) Latest() *checkpoint.Manifest { return d.dir.Latest() }
+// anew, or if that could not be read.
+func (d *Data) Latest() *checkpoint.Manifest {
+	if d.dir == nil {
+		return nil
+	}
+	return d.dir.Latest()
+}
 
 // Retained returns the numbers of the checkpoints that the job has, ascending.
 func (d *Data) Retained() []int64 { return d.dir.Retained() }
@@ -455,7 +460,7 @@ func (d *Data) Incarnation() int64 { return d.meta.Incarnation }
 // Finished reports whether the job ran to its end and all its output was
 // published.
 func (d *Data) Finished() bool {
-	m := d.dir.Latest()
+	m := d.Latest()
 	return m != nil && m.ID == d.meta.Finished
 }
 
