@@ -20,7 +20,7 @@ const (
 	stretchRows = 1 << 9
 	// sweepWait is the part of the time to live for which a row may have expired until
 	// it is removed from disk: others expire meanwhile, and are removed with it.
-	sweepWait = 3
+	sweepWait = 4
 	// sweepRows and sweepStretches bound what an event looks at.
 	sweepRows, sweepStretches = 1 << 12, 1 << 6
 )

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -13,7 +14,8 @@ import (
 // in 500 events: with rows that are all young, and with as many new rows as
 // expire, whose keys are ascending, or at random. Some have few events. It reports
 // the time of the sweeps, how many rows on disk they look at for each row that the
-// table has, and how many expired rows the table has for each, on average.
+// table has, how many expired rows the table has for each, on average, and how large its
+// files are at the end.
 func BenchmarkExpiry(b *testing.B) {
 	const n, events = 300_000, 500
 	ascending := func(i int) int64 { return int64(i) }
@@ -86,6 +88,18 @@ func BenchmarkExpiry(b *testing.B) {
 					left += k - n
 				}
 				b.StopTimer()
+				names, err := m.cfg.FS.List(m.liveDir())
+				size := int64(0)
+				for _, name := range names {
+					info, serr := m.cfg.FS.Stat(m.cfg.FS.PathJoin(m.liveDir(), name))
+					if err = errors.Join(err, serr); err == nil {
+						size += info.Size()
+					}
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(size)/n, "B/row")
 				b.ReportMetric(float64(mortal.looked-before)/n, "looks/row")
 				b.ReportMetric(sweeps.Seconds()*1000, "sweep-ms")
 				b.ReportMetric(float64(left)/n/(events-1), "expired/row")

@@ -57,7 +57,7 @@ func TestSweepReadsWhatExpires(t *testing.T) {
 		t.Errorf("%d rows were looked at, and all are young", mortal.looked-before)
 	}
 	before = mortal.looked
-	// Each row is read when it has expired, a third of the time to live later; it takes
+	// Each row is read when it has expired, a quarter of the time to live later; it takes
 	// some events.
 	m.tick(t, 500)
 	if got := mortal.looked - before; got < n-2*int64(cfg.MaxRows) || got > n {
