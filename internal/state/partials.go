@@ -172,6 +172,7 @@ func (g *gathering) readAgain(i int) bool {
 // link makes the chains.
 func (g *gathering) link() {
 	buf := make([]int32, 0, len(g.slots)+len(g.mem))
+	g.chains, g.rows = make([][]int32, 0, len(g.mem)), make([]int32, 0, len(g.mem))
 	for i, m := range g.mem {
 		start := len(buf)
 		from, to := g.partials(i)
@@ -221,12 +222,8 @@ func (g *gathering) release(s *space) {
 
 // dropBytes gives up the strings of a slot that holds no row.
 func (t *table) dropBytes(slot int32) {
-	for _, list := range [][]batch.Column{t.keys, t.vals} {
-		for _, c := range list {
-			if b, ok := c.(*batch.BytesSlab); ok {
-				b.Reset(slot)
-			}
-		}
+	for _, c := range t.strings {
+		c.Reset(slot)
 	}
 }
 

@@ -17,11 +17,13 @@ type table struct {
 	keys   []batch.Column
 	// vals are the value columns, of types; mortal is nil for rows that live for
 	// ever, otherwise the first of vals is not one of the operator.
-	vals   []batch.Column
-	types  []types.Type
-	mortal *mortality
-	meta   pages[slotMeta]
-	flags  pages[uint8]
+	vals  []batch.Column
+	types []types.Type
+	// strings are the columns of both whose values take memory of their own.
+	strings []*batch.BytesSlab
+	mortal  *mortality
+	meta    pages[slotMeta]
+	flags   pages[uint8]
 	// groups has the key group of each row.
 	groups pages[uint8]
 	// parts has the number of each row among the partials of its key, part is that

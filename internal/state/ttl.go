@@ -41,7 +41,12 @@ const (
 
 // setColumns makes the table's columns, without rows.
 func (t *table) setColumns() {
-	t.keys, t.vals = newColumns(t.spec.Key), newColumns(t.types)
+	t.keys, t.vals, t.strings = newColumns(t.spec.Key), newColumns(t.types), nil
+	for _, c := range slices.Concat(t.keys, t.vals) {
+		if b, ok := c.(*batch.BytesSlab); ok {
+			t.strings = append(t.strings, b)
+		}
+	}
 	if t.mortal != nil {
 		t.mortal.written = t.vals[0].(*batch.Slab[int64])
 	}
