@@ -105,6 +105,13 @@ type Source interface {
 	Modes() Modes
 }
 
+// ChangedError says that what a source is to go on with is not what it was when it
+// was read before. Another attempt would find it so again, so none is made.
+type ChangedError struct{ Msg string }
+
+// Error implements error.
+func (e *ChangedError) Error() string { return e.Msg }
+
 // Located is implemented by sources that can say where they look for their
 // splits: a path, a topic.
 type Located interface {

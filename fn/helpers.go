@@ -167,35 +167,11 @@ func MapErr1[A In, R batch.Value](t types.Type, f func(A) (R, error)) Kernel {
 	}
 }
 
-// MapErr2 is a kernel of two arguments that can fail.
-func MapErr2[A, B In, R batch.Value](t types.Type, f func(A, B) (R, error)) Kernel {
-	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
-		a, b := reader[A](args[0]), reader[B](args[1])
-		return Fixed(t, rows, func(i int) (R, bool, error) { v, err := f(a(i), b(i)); return v, true, err })
-	}
-}
-
-// MapErr3 is a kernel of three arguments that can fail.
-func MapErr3[A, B, C In, R batch.Value](t types.Type, f func(A, B, C) (R, error)) Kernel {
-	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
-		a, b, c := reader[A](args[0]), reader[B](args[1]), reader[C](args[2])
-		return Fixed(t, rows, func(i int) (R, bool, error) { v, err := f(a(i), b(i), c(i)); return v, true, err })
-	}
-}
-
 // MapNull1 is a kernel of one argument that gives NULL where f returns false.
 func MapNull1[A In, R batch.Value](t types.Type, f func(A) (R, bool)) Kernel {
 	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
 		a := reader[A](args[0])
 		return Fixed(t, rows, func(i int) (R, bool, error) { v, ok := f(a(i)); return v, ok, nil })
-	}
-}
-
-// MapNull2 is a kernel of two arguments that gives NULL where f returns false.
-func MapNull2[A, B In, R batch.Value](t types.Type, f func(A, B) (R, bool)) Kernel {
-	return func(rows Rows, args []batch.Vector) (batch.Vector, error) {
-		a, b := reader[A](args[0]), reader[B](args[1])
-		return Fixed(t, rows, func(i int) (R, bool, error) { v, ok := f(a(i), b(i)); return v, ok, nil })
 	}
 }
 

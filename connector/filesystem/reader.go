@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 
@@ -41,8 +42,13 @@ type reader struct {
 	lo, hi   int
 	pos, end int64
 	eof      bool
-	// records is the number of records read before pos.
+	// records is the number of records read before pos, and sum the checksum of the
+	// bytes from the offset first to pos.
 	records int64
+	first   int64
+	sum     uint32
+	// unsummed is set if the sum is not known.
+	unsummed bool
 
 	makers    []func(int) batch.Vector
 	constants constants
@@ -106,18 +112,56 @@ func (r *reader) open(position []byte) error {
 			return err
 		}
 	}
-	switch {
-	case position != nil:
-		if start, r.records, err = parsePosition(position); err != nil {
-			return err
-		}
-	case r.data.Start > r.pos:
+	if r.data.Start > r.pos {
 		if start, err = r.nextLine(r.data.Start); err != nil {
 			return err
 		}
+		r.first, r.sum = start, 0
 	}
-	return r.seek(start, end, ext != "")
+	if position == nil {
+		return r.seek(start, end, ext != "")
+	}
+	at, err := parsePosition(position)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !at.summed: // by an older version
+		r.unsummed = true
+	case ext == "" && info.ModTime().UnixMilli() != r.data.Modified:
+		err = r.compare(at)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.seek(at.pos, end, ext != ""); err != nil {
+		return err
+	}
+	if ext != "" && at.summed && r.sum != at.sum {
+		return errChanged(at.pos)
+	}
+	r.records, r.sum = at.records, at.sum
+	return nil
 }
+
+// compare reads again what was read before of a file that was written to since,
+// which is right if it has only grown, or was only touched.
+func (r *reader) compare(at position) error {
+	h := crc32.New(castagnoli)
+	_, err := io.Copy(h, io.NewSectionReader(r.file, r.first, at.pos-r.first))
+	if err == nil && h.Sum32() != at.sum {
+		err = errChanged(at.pos)
+	}
+	return err
+}
+
+// errChanged says that another file has the name now.
+func errChanged(pos int64) error {
+	return &connector.ChangedError{Msg: fmt.Sprintf("its first %d bytes, which were read before, are others now; the job cannot go on with another file under the same name: "+
+		"put the old one back, or start anew with --fresh", pos)}
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // header reads what stands before the first record of the file.
 func (r *reader) header(h format.HeaderDecoder) error {
@@ -130,8 +174,7 @@ func (r *reader) header(h format.HeaderDecoder) error {
 			return err
 		}
 		if done || r.eof {
-			r.lo += used
-			r.pos += int64(used)
+			r.use(used)
 			return nil
 		}
 		if int64(r.hi-r.lo) > r.src.maxRecord {
@@ -180,11 +223,16 @@ func (r *reader) seek(at, end int64, compressed bool) error {
 				return errShrunk
 			}
 		}
-		n := min(int64(r.hi-r.lo), at-r.pos)
-		r.lo += int(n)
-		r.pos += n
+		r.use(int(min(int64(r.hi-r.lo), at-r.pos)))
 	}
 	return nil
+}
+
+// use goes on behind n bytes in the buffer.
+func (r *reader) use(n int) {
+	r.sum = crc32.Update(r.sum, castagnoli, r.buf[r.lo:r.lo+n])
+	r.lo += n
+	r.pos += int64(n)
 }
 
 // fill reads until at least n bytes are in the buffer, or all that there are.
@@ -263,8 +311,7 @@ func (r *reader) read(max int) (connector.Chunk, error) {
 			continue
 		}
 		r.room.learn(dst, used)
-		r.lo += used
-		r.pos += int64(used)
+		r.use(used)
 		r.records += int64(records)
 		c := connector.Chunk{Position: r.position()}
 		if r.eof && r.lo == r.hi {
@@ -299,22 +346,38 @@ func (r *reader) tooLong() error {
 	return fmt.Errorf("the record at byte %d is longer than %d bytes; if that is right, set %q", r.pos, r.src.maxRecord, optMaxRecord)
 }
 
-// position is where to go on: the offset of the next byte and the number of
-// records before it in the split.
-func (r *reader) position() []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(r.pos)), uint64(r.records))
+// position is where to go on: the offset of the next byte, the number of records
+// before it in the split, and the checksum of the bytes before it; those of older
+// versions have none.
+type position struct {
+	pos, records int64
+	sum          uint32
+	summed       bool
 }
 
-func parsePosition(b []byte) (pos, records int64, err error) {
-	p, n := binary.Uvarint(b)
-	if n <= 0 {
-		return 0, 0, fmt.Errorf("bad position %x", b)
+func (r *reader) position() []byte {
+	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(r.pos)), uint64(r.records))
+	if r.unsummed {
+		return b
 	}
-	k, m := binary.Uvarint(b[n:])
-	if m <= 0 {
-		return 0, 0, fmt.Errorf("bad position %x", b)
+	return binary.BigEndian.AppendUint32(b, r.sum)
+}
+
+func parsePosition(b []byte) (p position, err error) {
+	pos, n := binary.Uvarint(b)
+	records, m := binary.Uvarint(b[max(n, 0):])
+	if n <= 0 || m <= 0 {
+		return p, fmt.Errorf("bad position %x", b)
 	}
-	return int64(p), int64(k), nil
+	p.pos, p.records = int64(pos), int64(records)
+	switch rest := b[n+m:]; len(rest) {
+	case 0:
+	case 4:
+		p.sum, p.summed = binary.BigEndian.Uint32(rest), true
+	default:
+		return p, fmt.Errorf("bad position %x", b)
+	}
+	return p, nil
 }
 
 // Close implements connector.Reader.

@@ -282,7 +282,7 @@ func (s *source) assemble(decoded *batch.Batch, c *constants, makers []func(int)
 	return batch.Of(s.out, cols, n)
 }
 
-var errShrunk = errors.New("the file is shorter than when it was found")
+var errShrunk error = &connector.ChangedError{Msg: "the file is shorter than when it was found"}
 
 // unexpected makes an early end of a file an error that says so.
 func unexpected(err error) error {

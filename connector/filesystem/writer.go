@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/connector"
+	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/format"
 	"github.com/millstream-io/millstream/internal/text"
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -129,7 +131,9 @@ func (w *writer) divide(b *batch.Batch, now int64) (err error) {
 	var last *part
 	for r := range b.Rows() {
 		i := b.At(r)
-		w.key = w.appendDir(w.key[:0], b, i)
+		if w.key, err = w.appendDir(w.key[:0], b, i); err != nil {
+			return err
+		}
 		if last == nil || string(w.key) != last.dir {
 			if last = w.open[string(w.key)]; last == nil {
 				if last, err = w.part(string(w.key), now); err != nil {
@@ -150,12 +154,18 @@ func (w *writer) divide(b *batch.Batch, now int64) (err error) {
 	return nil
 }
 
-// appendDir appends the directory of row i: key=value/key=value.
-func (w *writer) appendDir(buf []byte, b *batch.Batch, i int) []byte {
+// maxName is the length of the longest name of a directory, in bytes, on the file
+// systems in use.
+const maxName = 255
+
+// appendDir appends the directory of row i: key=value/key=value. A value that is
+// too long for a name would be so again, so the error is that of the row.
+func (w *writer) appendDir(buf []byte, b *batch.Batch, i int) ([]byte, error) {
 	for k, f := range w.keys {
 		if k > 0 {
 			buf = append(buf, '/')
 		}
+		start := len(buf)
 		buf = append(appendName(buf, []byte(f.Name)), '=')
 		v := b.Cols[w.keyAt[k]]
 		switch {
@@ -171,8 +181,30 @@ func (w *writer) appendDir(buf []byte, b *batch.Batch, i int) []byte {
 			w.cell = append(w.cell, w.defaultName...)
 		}
 		buf = appendName(buf, w.cell)
+		if n := len(buf) - start; n > maxName {
+			return buf, fn.Failf(i, "the value of partition column %q makes the name of a directory that is %d bytes long, and names may have %d bytes; "+
+				"shorten it in the query, such as LEFT(%s, 80); the row is %s", f.Name, n, maxName, f.Name, w.describe(b, i))
+		}
 	}
-	return buf
+	return buf, nil
+}
+
+// describe prints a row for an error. Long values are cut.
+func (w *writer) describe(b *batch.Batch, i int) string {
+	const most = 40
+	var out []byte
+	for k, f := range w.table.Physical.Fields {
+		if k > 0 {
+			out = append(out, ", "...)
+		}
+		out = append(append(out, f.Name...), '=')
+		w.cell = text.AppendCell(w.cell[:0], b.Cols[k], i)
+		if len(w.cell) > most {
+			w.cell = append([]byte(strings.ToValidUTF8(string(w.cell[:most]), "")), "…"...)
+		}
+		out = append(out, w.cell...)
+	}
+	return string(out)
 }
 
 // fixCell changes the text of a value into the one that names of directories

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/diag"
 	"github.com/millstream-io/millstream/internal/runtime"
@@ -123,10 +124,11 @@ func (f *failure) Unwrap() error { return f.err }
 // failed gives an error of a job its exit status.
 func failed(err error) error {
 	var refused *checkpoint.RefusedError
+	var changed *connector.ChangedError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused):
+	case errors.As(err, &refused), errors.As(err, &changed):
 		return &failure{status: statusRefused, err: err}
 	}
 	return &failure{status: statusFailed, err: err}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/millstream-io/millstream/connector"
 	"github.com/millstream-io/millstream/fn"
 	"github.com/millstream-io/millstream/format"
 )
@@ -44,8 +45,9 @@ func panicked(where string, value any) *Error {
 // again from its last checkpoint, since the values of a row cause it.
 func Recurs(err error) bool {
 	var (
-		row    *fn.RowError
-		record *format.RecordError
+		row     *fn.RowError
+		record  *format.RecordError
+		changed *connector.ChangedError
 	)
-	return errors.As(err, &row) || errors.As(err, &record)
+	return errors.As(err, &row) || errors.As(err, &record) || errors.As(err, &changed)
 }
