@@ -128,6 +128,7 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 	for ns := range int64(10) {
 		m.scan(ns - 5)
 	}
+	m.outlive()
 	m.check(m.db.Close())
 	if _, err := fsys.Stat("state"); !vfs.IsNotExist(err) {
 		t.Errorf("the state directory is left after Close (%v)", err)

@@ -413,6 +413,30 @@ func (m *model) step() {
 	}
 }
 
+// outlive lets all rows with a time to live expire, and waits until they have left.
+func (m *model) outlive() {
+	if m.spec.TTL == 0 {
+		return
+	}
+	for range 200 {
+		m.now += max(m.spec.TTL/100, 1)
+		m.check(m.db.EndEvent())
+		checkCalendar(m.t, m.table)
+	}
+	if list, err := m.table.Namespaces(math.MaxInt64); err != nil || len(list) > 0 {
+		m.t.Fatalf("all rows have expired, and namespaces %v are left (%v)", list, err)
+	}
+	if rows := m.db.rows(); rows > 0 {
+		m.t.Fatalf("all rows have expired, and %d are in memory", rows)
+	}
+	if m.db.cfg.Backend == Memory {
+		return
+	}
+	if rows, dirs := entries(m.t, m.db); rows > 0 {
+		m.t.Fatalf("all rows have expired, and %d are on disk, in %d parts of namespaces", rows, dirs)
+	}
+}
+
 // expire forgets rows whose time is over.
 func (m *model) expire() {
 	for _, rows := range m.want {
@@ -441,6 +465,9 @@ func (m *model) open(db *DB, err error) {
 	m.db = db
 	m.table, err = db.Table(m.spec)
 	m.check(err)
+	if mortal := m.table.(*table).mortal; mortal != nil {
+		mortal.stretchRows = 1 + m.rng.IntN(20)
+	}
 	checkListed(m.t, m.table)
 }
 

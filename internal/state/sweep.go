@@ -33,7 +33,8 @@ const tableHead = 1 + 2
 type stretch struct {
 	from []byte
 	next *stretch
-	// due is when it is looked at, at is its place in the heap of these times.
+	// due is when it is looked at, at is its place in the heap of these times, -1 when
+	// it has gone.
 	due int64
 	at  int
 	// rows is the number of rows that are alive, as it was when it was looked at;
@@ -128,11 +129,14 @@ func (t *table) sweepDisk(now int64) error {
 	if err != nil {
 		return err
 	}
-	w := &sweeper{t: t, c: m.disk, disk: disk, now: now, left: sweepRows, found: t.newLoader()}
-	for n := 0; n < sweepStretches && w.left > 0 && (*w.c)[0].due <= now; n++ {
+	w := &sweeper{t: t, c: m.disk, disk: disk, now: now, left: sweepRows, most: m.stretchRows, found: t.newLoader()}
+	for len(w.seen) < sweepStretches && w.left > 0 && (*w.c)[0].due <= now {
 		if err := w.look((*w.c)[0]); err != nil {
 			return err
 		}
+	}
+	for _, s := range w.seen {
+		w.join(s)
 	}
 	if next := (*w.c)[0].due; next > now {
 		m.wait = max(m.wait, next)
@@ -150,8 +154,10 @@ type sweeper struct {
 	c    *calendar
 	disk *lsm.Reader
 	now  int64
-	// left is the number of rows that may be looked at.
-	left int
+	// left is the number of rows that may be looked at, most that of a stretch.
+	left, most int
+	// seen are stretches that were looked at.
+	seen []*stretch
 	// found and keys are the rows that have expired.
 	found *loader
 	keys  keyList
@@ -173,7 +179,7 @@ func (w *sweeper) look(s *stretch) error {
 	w.rows, w.oldest = 0, w.now
 	rest := false
 	err := w.disk.Range(s.from, to, func(key, value []byte) (bool, error) {
-		if w.left == 0 || w.rows == stretchRows {
+		if w.left == 0 || w.rows == w.most {
 			s = w.part(s, key)
 		}
 		if rest = w.left == 0; rest {
@@ -196,7 +202,7 @@ func (w *sweeper) look(s *stretch) error {
 		return err // the rest is for the next event
 	}
 	w.enter(s)
-	w.join(s)
+	w.seen = append(w.seen, s)
 	return nil
 }
 
@@ -219,15 +225,20 @@ func (w *sweeper) enter(s *stretch) {
 	heap.Fix(w.c, s.at)
 }
 
-// join makes one of a stretch and the next one, if they have few rows.
+// join makes one of a stretch that was looked at and those behind it, as long as they
+// have few rows. Those that are due are left alone: what is found is still there until
+// the event is over, and must not be found twice.
 func (w *sweeper) join(s *stretch) {
-	n := s.next
-	if n == nil || n.from[0] != s.from[0] || s.rows > 0 && s.rows+n.rows > stretchRows/2 {
-		return
+	for s.at >= 0 && s.due > w.now {
+		n := s.next
+		if n == nil || n.from[0] != s.from[0] || n.due <= w.now || s.rows > 0 && n.rows > 0 && s.rows+n.rows > w.most/2 {
+			return
+		}
+		heap.Remove(w.c, n.at)
+		n.at = -1
+		s.next, s.rows, s.due = n.next, s.rows+n.rows, min(s.due, n.due)
+		heap.Fix(w.c, s.at)
 	}
-	heap.Remove(w.c, n.at)
-	s.next, s.rows, s.due = n.next, s.rows+n.rows, min(s.due, n.due)
-	heap.Fix(w.c, s.at)
 }
 
 // bury removes those of the expired rows that are not in memory.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -31,44 +32,91 @@ func compact(t *testing.T, db *DB) {
 	}
 }
 
+// checkCalendar checks that the stretches of a table lie one behind the other, and
+// are all in its calendar.
+func checkCalendar(t *testing.T, tb Table) {
+	t.Helper()
+	c := tb.(*table).mortal.disk
+	if c == nil {
+		return
+	}
+	first := (*c)[0]
+	for i, s := range *c {
+		if s.at != i || i > 0 && s.due < (*c)[(i-1)/2].due {
+			t.Fatalf("stretch %d is at %d of the heap, or due before that above it", i, s.at)
+		}
+		if bytes.Compare(s.from, first.from) < 0 {
+			first = s
+		}
+	}
+	n := 1
+	for s := first; s.next != nil; s = s.next {
+		n++
+		if bytes.Compare(s.from, s.next.from) >= 0 {
+			t.Fatalf("a stretch from %x is followed by one from %x", s.from, s.next.from)
+		}
+	}
+	if n != len(*c) {
+		t.Fatalf("%d stretches lie in a row, and the calendar has %d", n, len(*c))
+	}
+}
+
 // TestSweepReadsWhatExpires: rows on disk are looked at once when they come, and not
-// again before some have expired, wherever compactions have put them.
+// again before some have expired, wherever compactions have put them; whether they are
+// spread over key groups, or one has many stretches.
 func TestSweepReadsWhatExpires(t *testing.T) {
+	for _, byTask := range []bool{false, true} {
+		testSweepReads(t, byTask)
+	}
+}
+
+func testSweepReads(t *testing.T, byTask bool) {
 	const n = 40_000
 	m := &mortalDB{now: 10_000}
-	cfg := m.config(Disk, vfs.NewMem())
+	fsys := vfs.NewMem()
+	cfg := m.config(Disk, fsys)
 	cfg.MaxRows = 500
 	m.DB = mustOpen(t, cfg)
-	defer m.Close()
-	m.table = mustTable(t, m.DB, mortalSpec)
+	defer func() { m.Close() }()
+	spec := mortalSpec
+	spec.ByTask = byTask
+	m.table = mustTable(t, m.DB, spec)
 	for from := int64(0); from < n; from += 1000 {
 		put(t, m.DB, m.table, 0, numbers(from, from+1000), 0)
 		m.end(t)
+		checkCalendar(t, m.table)
 	}
+	m.reopen(t, Disk, fsys, spec)
 	mortal := m.table.(*table).mortal
 	m.tick(t, 300)
 	compact(t, m.DB)
-	if mortal.looked > n {
-		t.Errorf("the first round has looked at %d rows of %d", mortal.looked, n)
+	checkCalendar(t, m.table)
+	if mortal.looked != n {
+		t.Errorf("by task %v: the first round has looked at %d rows of %d", byTask, mortal.looked, n)
+	}
+	if got, want := len(*mortal.disk), n/stretchRows; byTask && got < want {
+		t.Errorf("there are %d stretches, want %d or more", got, want)
 	}
 	before := mortal.looked
 	m.tick(t, 690)
 	if mortal.looked > before {
-		t.Errorf("%d rows were looked at, and all are young", mortal.looked-before)
+		t.Errorf("by task %v: %d rows were looked at, and all are young", byTask, mortal.looked-before)
 	}
 	before = mortal.looked
 	// Each row is read when it has expired, a quarter of the time to live later; it takes
 	// some events.
-	m.tick(t, 500)
-	if got := mortal.looked - before; got < n-2*int64(cfg.MaxRows) || got > n {
-		t.Errorf("%d rows were looked at when %d had expired", got, n)
+	m.tick(t, 300)
+	checkCalendar(t, m.table)
+	m.tick(t, 200)
+	if got := mortal.looked - before; got != n {
+		t.Errorf("by task %v: %d rows were looked at when %d had expired", byTask, got, n)
 	}
 	rows, _ := entries(t, m.DB)
 	if left, err := m.table.Space(0).Len(); err != nil || left != 0 || rows != 0 || m.expired != n {
-		t.Errorf("%d rows are left (%v), %d of them on disk, and %d have expired", left, err, rows, m.expired)
+		t.Errorf("by task %v: %d rows are left (%v), %d of them on disk, and %d have expired", byTask, left, err, rows, m.expired)
 	}
 	if _, ok, err := m.table.First(); ok || err != nil {
-		t.Errorf("a namespace without rows is listed (%v)", err)
+		t.Errorf("by task %v: a namespace without rows is listed (%v)", byTask, err)
 	}
 }
 
@@ -99,6 +147,7 @@ func TestSweepWithCompactions(t *testing.T) {
 					put(t, m.DB, m.table, 0, numbers(10*i, 10*i+10), 1)
 				}
 				m.end(t)
+				checkCalendar(t, m.table)
 				if i != point {
 					continue
 				}

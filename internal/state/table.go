@@ -87,7 +87,7 @@ func newTable(db *DB, spec Spec, id uint16) *table {
 	t := &table{db: db, spec: spec, format: rowFormat{id, spec.ByTask}, byNS: make(map[int64]*space), newFlags: db.newFlags(), part: 1}
 	if t.types = spec.Value; spec.TTL > 0 {
 		t.types = append([]types.Type{writtenType}, spec.Value...)
-		t.mortal = &mortality{}
+		t.mortal = &mortality{stretchRows: stretchRows}
 	}
 	t.setColumns()
 	t.sorted = newOrdering(t)

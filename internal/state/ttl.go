@@ -28,6 +28,8 @@ type mortality struct {
 	disk   *calendar
 	wait   int64
 	looked int64
+	// stretchRows is the constant of that name; tests change it.
+	stretchRows int
 }
 
 var writtenType = types.Of(types.BigInt).NotNull()
