@@ -37,10 +37,11 @@ type changes struct {
 	// left is the number of rows to copy at the beginning.
 	left int
 
-	// tree is held while copies are written, and for out: what is encoded and waits
-	// to be written with more.
+	// tree is held while copies are written, and for out: what is encoded, of each
+	// queue, and waits to be written with more. Rows of all key groups do not get among
+	// those of some.
 	tree sync.Mutex
-	out  encoding
+	out  [2]encoding
 	// dirs are the directories with the changes, by table, of those that are not long.
 	dirs map[uint16]directory
 
@@ -209,33 +210,41 @@ func (c *changes) end(gone bool) {
 	c.more.Broadcast()
 }
 
-// take removes the first copies, about as many as are written together.
-func (q *copyQueue) take(bytes int64) (rows []*frozenRows, size int64) {
+// copies are the first of a queue.
+type copies struct {
+	format rowFormat
+	queue  int
+	rows   []*frozenRows
+	bytes  int64
+}
+
+// take removes the first copies, about as many as are encoded together.
+func (q *copyQueue) take(bytes int64) (out copies) {
 	n := 0
-	for len(q.rows) > 0 && n < copiesAtOnce && size < bytes {
+	for len(q.rows) > 0 && n < copiesAtOnce && out.bytes < bytes {
 		r := q.rows[0]
 		q.rows[0] = nil
 		q.rows = q.rows[1:]
-		rows = append(rows, r)
+		out.rows = append(out.rows, r)
 		n += len(r.ns)
-		size += r.bytes()
+		out.bytes += r.bytes()
 	}
 	q.n -= n
-	q.bytes -= size
-	return rows, size
+	q.bytes -= out.bytes
+	return out
 }
 
 // next takes so many copies of a table that it is worth while to encode them; there
 // are none at the end. wait says whether to wait for them.
-func (c *changes) next(bytes int64, wait bool) (part tableChanges, size int64, err error) {
+func (c *changes) next(bytes int64, wait bool) (copies, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
 		if c.gone {
-			return tableChanges{}, 0, errGivenUp
+			return copies{}, errGivenUp
 		}
 		if c.failed != nil {
-			return tableChanges{}, 0, c.failed
+			return copies{}, c.failed
 		}
 		for i := range c.tables {
 			for j := range c.queues[i] {
@@ -243,12 +252,13 @@ func (c *changes) next(bytes int64, wait bool) (part tableChanges, size int64, e
 				if q.n == 0 || q.n < copiesAtOnce && q.bytes < bytes && !c.complete && !c.held {
 					continue
 				}
-				rows, size := q.take(bytes)
-				return tableChanges{format: c.tables[i].format, rows: rows}, size, nil
+				out := q.take(bytes)
+				out.format, out.queue = c.tables[i].format, j
+				return out, nil
 			}
 		}
 		if c.complete || !wait {
-			return tableChanges{}, 0, nil
+			return copies{}, nil
 		}
 		c.more.Wait()
 	}
@@ -272,7 +282,10 @@ func (c *changes) writeAll() error {
 			return err
 		}
 		if !more {
-			return c.writeOut(0)
+			if err := c.writeOut(inOrder, 0); err != nil {
+				return err
+			}
+			return c.writeOut(byTouch, 0)
 		}
 		runtime.Gosched() // to a task that waits for a processor
 	}
@@ -294,35 +307,36 @@ func (c *changes) help() error {
 	return err
 }
 
-// writeOut writes what is encoded, if it is at least so much. Many rows that are
-// written together make one sorted run, which costs the tree much less than many
-// small ones.
-func (c *changes) writeOut(least int) error {
+// writeOut writes what is encoded of a queue, if it is at least so much. Many rows
+// that are written together make one sorted run, which costs the tree much less than
+// many small ones.
+func (c *changes) writeOut(queue, least int) error {
 	c.tree.Lock()
 	defer c.tree.Unlock()
-	if c.out.keys.len() == 0 || c.out.size() < least {
+	e := &c.out[queue]
+	if e.keys.len() == 0 || e.size() < least {
 		return nil
 	}
-	return c.out.write(c.db.disk.lsm, c.dirs, runtime.Gosched)
+	return e.write(c.db.disk.lsm, c.dirs, runtime.Gosched)
 }
 
 // writeSome encodes the next copies, and writes them once there are many; there are
 // no more at the end, or if it is not to wait for them.
 func (c *changes) writeSome(wait bool) (more bool, err error) {
 	most := c.db.disk.lsm.MemTable()
-	part, size, err := c.next(int64(most), wait)
+	part, err := c.next(int64(most), wait)
 	if err != nil || len(part.rows) == 0 {
 		return false, err
 	}
 	c.tree.Lock()
 	for _, rows := range part.rows {
-		c.out.add(part.format, rows)
+		c.out[part.queue].add(part.format, rows)
 	}
 	c.tree.Unlock()
-	err = c.writeOut(most)
+	err = c.writeOut(part.queue, most)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.bytes -= size
+	c.bytes -= part.bytes
 	if err != nil {
 		c.failed = err
 		return false, err
