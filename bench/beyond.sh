@@ -2,30 +2,64 @@
 # What it costs to keep more state than memory, when some keys come much more
 # often than others:
 #
-#	bench/beyond.sh [--keys N] [--rows N] [--skew X] [--memory MB] [--ample MB] [--program FILE] [-D key=value ...]
+#	bench/beyond.sh [--query NAME] [--keys N] [--rows N] [--skew X] [--memory MB] [--ample MB] [--times LIST] [--program FILE] [-D key=value ...]
 #
-# Each key comes once, which makes some 380 bytes of state for it; then come ROWS
-# more rows, whose keys are u^SKEW times KEYS with u even between 0 and 1: with 16, the
-# default, the twentieth of the keys that is asked for most gets 83 % of the rows. The
-# job runs with memory.limit = --ample and then --memory, each in a control group with
-# a tenth more (where none can be made, which takes root, the script says so), and the
-# script prints rows per second of CPU time of the second part (by what a second sink
-# has got in each tenth of a second), and the highest resident memory. By default, 22 million keys are 8 GiB, in 1 GiB.
+# Each key comes once, so that all rows of state exist; then come ROWS more rows, whose
+# keys are u^SKEW times KEYS with u even between 0 and 1: with 16, the default, the
+# twentieth of the keys that is asked for most gets 83 % of the rows. Each of them
+# changes its row of state. The job runs with memory.limit = --ample and then --memory,
+# each in a control group with a tenth more (where none can be made, which takes root,
+# the script says so), and with a checkpoint every 10 s. It prints rows per second of CPU
+# time of the second part (by what another sink has got in each tenth of a second; source,
+# that sink and checkpoints are part of it), its ratio to the first run, and the highest
+# resident memory. The results of all runs must be the same.
+#
+# The queries:
+#	merged    a window whose rows are written without being read first (docs/design/0021),
+#	          with a filler, which makes some 380 bytes of state for each key; the default
+#	window    SUM of a DOUBLE in a window: a row that is not in memory is read
+#	over      COUNT and SUM of a DOUBLE OVER (PARTITION BY ... ORDER BY time)
+#	distinct  SELECT DISTINCT: the second part gives nothing out
+# By default, 22 million keys are 8 GiB, in 1 GiB; for the others, 4 million.
+#
+# --times '1 4 16' runs with so much memory instead that the state is that many times
+# what rows of state may take: half of the limit, less the 40 MiB that the program needs.
+# A row is taken for some 50 bytes of memory: 8 each for key and values, and 30.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-keys=22000000 rows=20000000 skew=16 memory=1024 ample=14000 program=bin/millstream
+query=merged keys= rows= skew=16 memory=1024 ample=14000 times= program=bin/millstream
 while [ $# -gt 0 ]; do
 	case $1 in
+	--query) query=$2 ;;
 	--keys) keys=$2 ;;
 	--rows) rows=$2 ;;
 	--skew) skew=$2 ;;
 	--memory) memory=$2 ;;
 	--ample) ample=$2 ;;
+	--times) times=$2 ;;
 	--program) program=$2 ;;
 	*) break ;;
 	esac
 	shift 2
 done
+day="DESCRIPTOR(ts), INTERVAL '1' DAY)"
+row=50
+case $query in
+merged)
+	keys=${keys:-22000000} rows=${rows:-20000000} row=380
+	columns="k BIGINT, c BIGINT, s BIGINT, filler STRING"
+	result="SELECT k, COUNT(*), SUM(n), MAX(REPEAT(CAST(k AS STRING), 40)) FROM TUMBLE(TABLE numbers, $day GROUP BY window_start, window_end, k"
+	;;
+window) columns="k BIGINT, s DOUBLE" result="SELECT k, SUM(n * 0.5E0) FROM TUMBLE(TABLE numbers, $day GROUP BY window_start, window_end, k" ;;
+over) columns="c BIGINT, s DOUBLE" result="SELECT COUNT(*) OVER w, SUM(n * 0.5E0) OVER w FROM numbers WINDOW w AS (PARTITION BY k ORDER BY p)" ;;
+distinct) columns="k BIGINT" result="SELECT DISTINCT k FROM numbers" ;;
+*) echo "there is no query $query" >&2 && exit 2 ;;
+esac
+keys=${keys:-4000000} rows=${rows:-3000000}
+if [ -n "$times" ]; then
+	memory=
+	for each in $times; do memory="$memory $((40 + 2 * keys * row / each / 1048576))"; done
+fi
 dir=$(mktemp -d)
 source "$here/group.bash"
 trap 'leave; rm -rf "$dir"' EXIT
@@ -33,16 +67,14 @@ trap 'exit 1' INT TERM
 last=$((keys + rows - 1))
 cat >"$dir/job.sql" <<SQL
 CREATE TABLE numbers (n BIGINT, u DOUBLE, k AS CASE WHEN n < $keys THEN MOD(n * 7919, $keys) ELSE CAST(POWER(u, $skew) * $keys AS BIGINT) END,
-  ts AS CAST(TIMESTAMP '2024-01-01 00:00:00' AS TIMESTAMP(3)), WATERMARK FOR ts AS ts)
-WITH ('connector' = 'datagen', 'number-of-rows' = '$((last + 1))', 'rows-per-second' = '1000000000',
+  ts AS CAST(TIMESTAMP '2024-01-01 00:00:00' AS TIMESTAMP(3)), p AS PROCTIME(), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'datagen', 'number-of-rows' = '$((last + 1))', 'seed' = '1', 'rows-per-second' = '1000000000',
   'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'fields.n.end' = '$last', 'fields.u.min' = '0', 'fields.u.max' = '1');
 CREATE TABLE marks (n BIGINT) WITH ('connector' = 'print');
-CREATE TABLE sums (c BIGINT, s BIGINT, most BIGINT) WITH ('connector' = 'print');
-CREATE VIEW each_key AS SELECT window_time AS t, k, COUNT(*) AS c, SUM(n) AS s, MAX(REPEAT(CAST(k AS STRING), 40)) AS filler
-FROM TUMBLE(TABLE numbers, DESCRIPTOR(ts), INTERVAL '1' DAY) GROUP BY window_start, window_end, window_time, k;
+CREATE TABLE results ($columns) WITH ('connector' = 'checksum');
 EXECUTE STATEMENT SET BEGIN
 INSERT INTO marks SELECT n FROM numbers WHERE MOD(n, 100) = 0;
-INSERT INTO sums SELECT SUM(c), SUM(s), MAX(CHAR_LENGTH(filler)) FROM TUMBLE(TABLE each_key, DESCRIPTOR(t), INTERVAL '1' DAY) GROUP BY window_start, window_end;
+INSERT INTO results $result;
 END;
 SQL
 # measure runs the job with the limit of memory that is its first argument.
@@ -68,10 +100,19 @@ measure() {
 	finish || { cat "$dir/err" >&2; exit 1; }
 	leave
 	rm -rf "$dir/data"
-	grep ',' "$dir/out" # the sums
-	awk -v keys="$keys" -v rows="$((to - from))" -v skew="$skew" -v memory="$limit" -v ticks="$(getconf CLK_TCK)" -v a="$first" -v b="$second" -v peak="$peak" 'BEGIN {
-		printf "%d keys, skew %s, memory.limit %d MB: %.0f rows per second of CPU time, %d MiB resident at most\n", keys, skew, memory, rows * ticks / (b - a), peak / 1024 }'
+	sum=$(grep checksum "$dir/out")
+	speed=$(awk -v rows="$((to - from))" -v ticks="$(getconf CLK_TCK)" -v cpu="$((second - first))" 'BEGIN { printf "%d", rows * ticks / (cpu > 0 ? cpu : 1) }')
+	if [ -z "$full" ]; then
+		full=$speed right=$sum
+		echo "$query, $keys keys, skew $skew: $sum"
+	elif [ "$sum" != "$right" ]; then
+		echo "the results are not those of the first run: $sum" >&2
+		exit 1
+	fi
+	awk -v memory="$limit" -v speed="$speed" -v full="$full" -v peak="$peak" 'BEGIN {
+		printf "memory.limit %d MB: %d rows per second of CPU time (%.0f %%), %d MiB resident at most\n", memory, speed, 100 * speed / full, peak / 1024 }'
 }
+full=
 for each in $ample $memory; do
 	measure "$each" "$@"
 done

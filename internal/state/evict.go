@@ -14,8 +14,10 @@ const (
 	// pickShare is the share of the rows that is picked at a time to leave memory:
 	// many rows make long sorted runs, which are cheap to write and to merge. Up to
 	// pickRows it may be half of them; picking takes some ns for each.
-	// chunkShare is the share that leaves in one event.
-	pickShare, pickRows, chunkShare = 8, 1 << 21, 64
+	// chunkShare is the share that leaves in one event, pointShare that where rows
+	// are read one by one: what has left is written before the next read, so that
+	// many rows have to leave at a time to be a long run.
+	pickShare, pickRows, chunkShare, pointShare = 8, 1 << 21, 64, 8
 	// rebuildRows is the number of rows up to which a DB's memory may be made
 	// anew in one event.
 	rebuildRows = 1 << 16
@@ -52,7 +54,11 @@ func (db *DB) balance(rows int) error {
 	}
 	slots := int64(db.slots())
 	most := int(bytes * slots / max(size, 1))
-	n := max(2*grown, minEvict, min(most/chunkShare, maxEvict))
+	share := chunkShare
+	if !db.inOrder {
+		share = pointShare
+	}
+	n := max(2*grown, minEvict, min(most/share, maxEvict))
 	switch {
 	case rows > most+most/8:
 		return db.evict(rows-most, true)

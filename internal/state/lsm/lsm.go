@@ -16,6 +16,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
 
 	"github.com/millstream-io/millstream/internal/vfs"
 )
@@ -222,7 +223,10 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 	}
 	o.L0CompactionThreshold = 2 * pointRuns
 	for i := range o.Levels {
-		o.Levels[i] = pebble.LevelOptions{BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10)}
+		o.Levels[i] = pebble.LevelOptions{
+			BlockSize: blockSize, FilterPolicy: bloom.FilterPolicy(10),
+			Compression: func() *sstable.CompressionProfile { return &worthCompressing },
+		}
 	}
 	// Nearly all rows are on the last level. Filters for them would be large and
 	// push everything else out of a small cache, to save reads of rows that do
@@ -230,6 +234,17 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 	o.Levels[len(o.Levels)-1].FilterPolicy = pebble.NoFilterPolicy
 	return o
 }
+
+// worthCompressing compresses blocks that become half as large or less. Those of small
+// rows hardly get smaller, since Pebble leaves out what keys have in common; to unpack
+// a block costs as much as to read it, and each row that comes back takes one. (Pebble
+// could find out from samples whether compressing is worth while, but chooses them at
+// random: the same writes would not make the same files.)
+var worthCompressing = func() sstable.CompressionProfile {
+	p := *sstable.SnappyCompression
+	p.MinReductionPercent = 50
+	return p
+}()
 
 // quiet drops what Pebble says, except that it cannot go on.
 type quiet struct{ f *failure }
