@@ -3,6 +3,7 @@ package lsm
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -190,4 +191,37 @@ func TestOpenOnFullDisk(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Errorf("a map that was opened is not compacted: %s", db.p.Metrics())
+}
+
+// TestBlocksAreCompressedIfItIsWorthIt writes values that become a tenth as large, and
+// others that become somewhat smaller.
+func TestBlocksAreCompressedIfItIsWorthIt(t *testing.T) {
+	const rows, length = 4000, 64
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name        string
+		same        int // bytes of each value
+		least, most uint64
+	}{
+		{"much", length, 0, rows * length / 2},
+		{"hardly", length / 2, rows * length, rows * length * 2},
+	} {
+		db := open(t, vfs.NewMem(), "live")
+		b := db.NewBatch()
+		for i := range rows {
+			value := make([]byte, length)
+			for j := c.same; j < length; j++ {
+				value[j] = byte(random.Uint32())
+			}
+			b.Set(fmt.Appendf(nil, "%06d", i), value)
+		}
+		err := errors.Join(b.Commit(), db.flush())
+		size := db.p.Metrics().DiskSpaceUsage()
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if size < c.least || size > c.most {
+			t.Errorf("%s: %d bytes, want %d to %d", c.name, size, c.least, c.most)
+		}
+	}
 }
