@@ -28,6 +28,8 @@ type Dir struct {
 	shared *Shared
 
 	manifests map[int64]*Manifest
+	// packed are parts of the manifest that was put last.
+	packed packed
 
 	// mu guards what follows. refs is the number of uses of each state file, by
 	// manifests and by parts on their way to one; a file is there while it has
@@ -395,10 +397,12 @@ func (d *Dir) Release(f state.FileInfo) error {
 // Put commits a checkpoint. It takes over the uses of the manifest's files.
 // After an error it is unknown whether the checkpoint exists; Open tells.
 func (d *Dir) Put(m *Manifest) error {
-	data, err := m.Encode()
+	now := packed{}
+	data, err := m.encode(d.packed, now)
 	if err != nil {
 		return err
 	}
+	d.packed = now
 	if err := d.store.Sync(bg, dataDir); err != nil {
 		return err
 	}

@@ -22,9 +22,10 @@ import (
 )
 
 // Version is the format that this program writes; it reads those from oldest on.
-// Version 2 has the sums of the ends of state files.
+// Version 2 has the sums of the ends of state files, version 3 a compact list of
+// splits that have ended.
 const (
-	Version = 2
+	Version = 3
 	oldest  = 1
 )
 
@@ -64,6 +65,9 @@ type Node struct {
 	Subtasks []Subtask `json:"subtasks"`
 	// Splits are those of a source, in the order in which they were found.
 	Splits []Split `json:"splits,omitempty"`
+	// Done are those that have ended, in a stored manifest (see packDone); elsewhere
+	// they are among Splits.
+	Done [][]byte `json:"done,omitempty"`
 	// Counters are the sums over the subtasks, by name.
 	Counters []Counter `json:"counters,omitempty"`
 }
@@ -148,7 +152,7 @@ func (m *Manifest) Add(parts []*Part) {
 		}
 	}
 	for i := range m.Nodes {
-		slices.SortFunc(m.Nodes[i].Splits, func(a, b Split) int { return cmp.Compare(a.Seq, b.Seq) })
+		slices.SortFunc(m.Nodes[i].Splits, bySeq)
 	}
 }
 
@@ -185,8 +189,15 @@ func (m *Manifest) files(f func(state.FileInfo)) {
 const magic = "millstream-checkpoint"
 
 // Encode returns the manifest as the bytes of a file.
-func (m *Manifest) Encode() ([]byte, error) {
-	body, err := json.MarshalIndent(m, "", " ")
+func (m *Manifest) Encode() ([]byte, error) { return m.encode(nil, packed{}) }
+
+// encode is Encode with the blocks of the manifest before, and notes its own.
+func (m *Manifest) encode(old, now packed) ([]byte, error) {
+	stored, err := m.pack(old, now)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.MarshalIndent(stored, "", " ")
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +214,11 @@ func Decode(name string, data []byte) (*Manifest, error) {
 	m := &Manifest{}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(m); err != nil {
+	err = dec.Decode(m)
+	if err == nil {
+		err = m.unpack()
+	}
+	if err != nil {
 		return nil, damaged(name, "a manifest", err.Error())
 	}
 	return m, nil
@@ -212,9 +227,20 @@ func Decode(name string, data []byte) (*Manifest, error) {
 // Seal puts a line before the content of a file, from which Unseal can tell
 // whether it is whole: a word, the format's version, and the length and the
 // hash of the rest.
-func Seal(magic string, body []byte) []byte {
-	head := fmt.Sprintf("%s %d %d %016x\n", magic, Version, len(body), xxh3.Hash(body))
+func Seal(magic string, body []byte) []byte { return seal(magic, Version, body) }
+
+func seal(magic string, version int, body []byte) []byte {
+	head := fmt.Sprintf("%s %d %d %016x\n", magic, version, len(body), sealHash(version, body))
 	return append([]byte(head), body...)
+}
+
+// sealHash is the hash of a content. From version 3 on it is one of the version as
+// well: one wrong bit must not make another version of it.
+func sealHash(version int, body []byte) uint64 {
+	if version < 3 {
+		return xxh3.Hash(body)
+	}
+	return xxh3.HashSeed(body, uint64(version))
 }
 
 // Unseal verifies what Seal has made and returns the content.
@@ -225,14 +251,15 @@ func Unseal(magic, name string, data []byte) (body []byte, err error) {
 		return nil, damaged(name, fmt.Sprintf("a first line %q with version, length and hash", magic),
 			fmt.Sprintf("%q", head[:min(len(head), 60)]))
 	}
-	if v, err := strconv.Atoi(f[1]); err != nil || v < oldest || v > Version {
+	v, err := strconv.Atoi(f[1])
+	if err != nil || v < oldest || v > Version {
 		return nil, &RefusedError{fmt.Sprintf("%s has format %s, and this program reads formats %d to %d; "+
 			"use the version of millstream that wrote it", name, f[1], oldest, Version)}
 	}
 	if n := strconv.Itoa(len(body)); n != f[2] {
 		return nil, damaged(name, f[2]+" bytes behind the first line", n)
 	}
-	if h := fmt.Sprintf("%016x", xxh3.Hash(body)); h != f[3] {
+	if h := fmt.Sprintf("%016x", sealHash(v, body)); h != f[3] {
 		return nil, damaged(name, "hash "+f[3], h)
 	}
 	return body, nil
