@@ -10,9 +10,9 @@ import (
 )
 
 // traced makes the place start the program under strace, which makes the n-th
-// of some system calls fail with EIO.
-func (p *place) traced(calls string, n int) {
-	p.under = []string{"strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + calls, "-e", fmt.Sprintf("inject=%s:error=EIO:when=%d", calls, n)}
+// of some system calls fail with an error such as EIO.
+func (p *place) traced(calls, errno string, n int) {
+	p.under = []string{"strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + calls, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", calls, errno, n)}
 }
 
 // canTrace reports why programs cannot be traced here; nil if they can.
@@ -24,7 +24,8 @@ func canTrace() error {
 	return nil
 }
 
-// TestDiskErrors makes the kernel answer EIO to the n-th system call of a kind.
+// TestDiskErrors makes the kernel answer EIO, or that the disk is full, to the n-th
+// system call of a kind.
 // The job starts again by itself, or ends with an error that says so, and goes
 // on when it is run again; in the end its output is right.
 func TestDiskErrors(t *testing.T) {
@@ -40,27 +41,32 @@ func TestDiskErrors(t *testing.T) {
 	p.good("run", "--data", "data", "bids.sql")
 	want := p.lines("undisturbed")
 	p.write("bids.sql", strings.ReplaceAll(small, "${out}", "out"))
+	says := map[string]string{"EIO": "input/output error", "ENOSPC": "no space left on device"}
 	// Not write(2): the Go runtime wakes its threads by it, and gives up if it fails.
 	for _, c := range []struct {
 		calls string
 		at    []int
+		errno string
 	}{
-		{"fsync,fdatasync", []int{1, 3, 9}},
-		{"pwrite64", []int{1, 4}},
-		{"renameat,renameat2,rename", []int{1, 2, 5}},
-		{"linkat,link", []int{1, 2}},
-		{"unlinkat,unlink", []int{2, 6}},
-		{"ftruncate", []int{1}},
-		{"getdents64", []int{2, 5}},
+		{"fsync,fdatasync", []int{1, 3, 9}, "EIO"},
+		{"pwrite64", []int{1, 4}, "EIO"},
+		{"renameat,renameat2,rename", []int{1, 2, 5}, "EIO"},
+		{"linkat,link", []int{1, 2}, "EIO"},
+		{"unlinkat,unlink", []int{2, 6}, "EIO"},
+		{"ftruncate", []int{1}, "EIO"},
+		{"getdents64", []int{2, 5}, "EIO"},
+		{"pwrite64", []int{2, 5}, "ENOSPC"},
+		{"fsync,fdatasync", []int{2, 5}, "ENOSPC"},
+		{"mkdirat,mkdir", []int{2, 4}, "ENOSPC"},
 	} {
 		for _, n := range c.at {
-			t.Run(fmt.Sprintf("%s %d", c.calls, n), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %s %d", c.errno, c.calls, n), func(t *testing.T) {
 				q := &place{t: t, dir: p.dir}
 				q.remove("data", "out")
-				q.traced(c.calls, n)
+				q.traced(c.calls, c.errno, n)
 				o := q.run("run", "--data", "data", "bids.sql")
 				if o.code != 0 {
-					if !slices.Contains([]int{1, 3}, o.code) || !strings.Contains(o.stderr, "input/output error") {
+					if !slices.Contains([]int{1, 3}, o.code) || !strings.Contains(o.stderr, says[c.errno]) {
 						t.Fatalf("the error does not say what happened: %s", o)
 					}
 					q.under = nil
