@@ -237,7 +237,7 @@ func (db *DB) options(fsys vfs.FS, cache *Cache, compactions *scheduler) *pebble
 
 // worthCompressing compresses blocks that become half as large or less. Those of small
 // rows hardly get smaller, since Pebble leaves out what keys have in common; to unpack
-// a block costs as much as to read it, and each row that comes back takes one. (Pebble
+// a block costs nearly as much as to read it, and each row that comes back takes one. (Pebble
 // could find out from samples whether compressing is worth while, but chooses them at
 // random: the same writes would not make the same files.)
 var worthCompressing = func() sstable.CompressionProfile {
