@@ -20,14 +20,16 @@
 #	window    SUM of a DOUBLE in a window: a row that is not in memory is read
 #	over      COUNT and SUM of a DOUBLE OVER (PARTITION BY ... ORDER BY time)
 #	distinct  SELECT DISTINCT: the second part gives nothing out
-# By default, 22 million keys are 8 GiB, in 1 GiB; for the others, 4 million.
+# By default, 22 million keys are 8 GiB, in 14 GB and 1 GiB; for the others, 4.2 million
+# are 200 MB, in 2 GB and 1 GiB. Rows have to last for some seconds.
 #
 # --times '1 4 16' runs with so much memory instead that the state is that many times
-# what rows of state may take: half of the limit, less the 40 MiB that the program needs.
+# what rows of state may take: half of what the limit leaves behind the 40 MiB that the
+# program needs.
 # A row is taken for some 50 bytes of memory: 8 each for key and values, and 30.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-query=merged keys= rows= skew=16 memory=1024 ample=14000 times= program=bin/millstream
+query=merged keys= rows= skew=16 memory=1024 ample= times= program=bin/millstream
 while [ $# -gt 0 ]; do
 	case $1 in
 	--query) query=$2 ;;
@@ -46,7 +48,7 @@ day="DESCRIPTOR(ts), INTERVAL '1' DAY)"
 row=50
 case $query in
 merged)
-	keys=${keys:-22000000} rows=${rows:-20000000} row=380
+	keys=${keys:-22000000} rows=${rows:-20000000} ample=${ample:-14000} row=380
 	columns="k BIGINT, c BIGINT, s BIGINT, filler STRING"
 	result="SELECT k, COUNT(*), SUM(n), MAX(REPEAT(CAST(k AS STRING), 40)) FROM TUMBLE(TABLE numbers, $day GROUP BY window_start, window_end, k"
 	;;
@@ -55,7 +57,7 @@ over) columns="c BIGINT, s DOUBLE" result="SELECT COUNT(*) OVER w, SUM(n * 0.5E0
 distinct) columns="k BIGINT" result="SELECT DISTINCT k FROM numbers" ;;
 *) echo "there is no query $query" >&2 && exit 2 ;;
 esac
-keys=${keys:-4000000} rows=${rows:-3000000}
+keys=${keys:-4200000} rows=${rows:-4000000} ample=${ample:-2000}
 if [ -n "$times" ]; then
 	memory=
 	for each in $times; do memory="$memory $((40 + 2 * keys * row / each / 1048576))"; done
@@ -100,8 +102,12 @@ measure() {
 	finish || { cat "$dir/err" >&2; exit 1; }
 	leave
 	rm -rf "$dir/data"
+	if [ -z "$first" ] || ((second <= first)); then
+		echo "the second part was over too soon to be measured: it needs more --rows" >&2
+		exit 1
+	fi
 	sum=$(grep checksum "$dir/out")
-	speed=$(awk -v rows="$((to - from))" -v ticks="$(getconf CLK_TCK)" -v cpu="$((second - first))" 'BEGIN { printf "%d", rows * ticks / (cpu > 0 ? cpu : 1) }')
+	speed=$(awk -v rows="$((to - from))" -v ticks="$(getconf CLK_TCK)" -v cpu="$((second - first))" 'BEGIN { printf "%d", rows * ticks / cpu }')
 	if [ -z "$full" ]; then
 		full=$speed right=$sum
 		echo "$query, $keys keys, skew $skew: $sum"
