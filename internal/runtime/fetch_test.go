@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -67,7 +66,7 @@ func (g *gate) enter(ctx context.Context, name string) (leave func(), err error)
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-time.After(time.Minute):
-		err = fmt.Errorf("there are never %d calls under way", g.want)
+		err = errors.New("the calls that are waited for are never under way at once")
 	}
 	return func() {
 		g.mu.Lock()
@@ -202,7 +201,13 @@ func TestFetchFails(t *testing.T) {
 	for _, backend := range []state.Backend{state.Disk, state.Memory} {
 		t.Run(backend.String(), func(t *testing.T) {
 			s := newStored(t, backend)
-			fs, fails := vfs.NewMem(), 0
+			// Files without a Tail are fetched as a whole, each with a call.
+			fs, fails, least := vfs.NewMem(), 0, 0
+			for _, f := range slices.Concat(s.files(t)...) {
+				if f.Tail == "" {
+					least++
+				}
+			}
 			for n := 1; ; n++ {
 				store := gated(s.store, 0, n)
 				j, data, err := s.restore(t, fs, store)
@@ -235,8 +240,8 @@ func TestFetchFails(t *testing.T) {
 				fs = vfs.NewMem()
 			}
 			equal(t, s.sink.Published(), tallies(1000, 200, 50))
-			if least := map[state.Backend]int{state.Disk: 6, state.Memory: 2}[backend]; fails < least {
-				t.Errorf("%d calls failed", fails)
+			if least < 2 || fails < least {
+				t.Errorf("%d calls failed, of at least %d", fails, least)
 			}
 		})
 	}
@@ -257,7 +262,13 @@ func (s *stored) source(t *testing.T, store blob.Store) *checkpoint.Source {
 // into one.
 func TestCopiesAtOnce(t *testing.T) {
 	s := newStored(t, state.Disk)
-	from, to := gated(s.store, 4, 0), gated(blob.NewMem(), 4, 0)
+	// How many files the tree has depends on what was merged meanwhile.
+	files := objects(t, s.store, "checkpoints/data/")
+	want := min(len(files), 4)
+	if want < 2 {
+		t.Fatalf("there are only %v", files)
+	}
+	from, to := gated(s.store, want, 0), gated(blob.NewMem(), want, 0)
 	if err := s.source(t, from).Export(blob.NewDir(vfs.NewMem(), "/saved")); err != nil {
 		t.Fatal(err)
 	}
@@ -265,8 +276,8 @@ func TestCopiesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, store := range map[string]gateStore{"from": from, "to": to} {
-		if store.most != 4 || store.under != 0 {
-			t.Errorf("%s: %d calls at once, %d are left", what, store.most, store.under)
+		if store.most != want || store.under != 0 {
+			t.Errorf("%s: %d calls at once, want %d; %d are left", what, store.most, want, store.under)
 		}
 	}
 }
@@ -316,8 +327,8 @@ func TestCopyFails(t *testing.T) {
 						t.Errorf("call %d fails: left are %v", n, left)
 					}
 				}
-				if fails < 6 {
-					t.Errorf("%d calls failed", fails)
+				if least := len(objects(t, s.store, "checkpoints/data/")); fails < least {
+					t.Errorf("%d calls failed, with %d files", fails, least)
 				}
 			})
 		}
