@@ -119,6 +119,10 @@ func (b *Budget) rowBytes() int64 {
 	return b.limit.Load() / rowShare
 }
 
+// rowTarget is what they have when none has to wait: while the files of a snapshot are
+// made no rows leave, and what comes in meanwhile takes the rest.
+func (b *Budget) rowTarget() int64 { return b.rowBytes() / 5 * 4 }
+
 func (b *Budget) cacheBytes() int64 {
 	if b.lean.Load() {
 		return b.limit.Load()*cacheParts/cacheShare + b.limit.Load()/rowShare - b.limit.Load()/leanShare
@@ -126,11 +130,11 @@ func (b *Budget) cacheBytes() int64 {
 	return b.limit.Load() * cacheParts / cacheShare
 }
 
-// memTable is the size of the memtables of one member. A tree has two or three,
-// which are taken from the cache.
+// memTable is how much one member writes at a time. It may be there several times:
+// gathered, given to the tree, and on its way to the disk.
 func (b *Budget) memTable() int {
 	const least, most = 64 << 10, 8 << 20
-	return int(min(max(b.cacheBytes()/4/max(b.count.Load(), 1), least), most))
+	return int(min(max(b.cacheBytes()/8/max(b.count.Load(), 1), least), most))
 }
 
 // join adds a DB; wake is called when it is to give memory back though it has
@@ -164,12 +168,12 @@ func (b *Budget) leave(m *member) {
 func (b *Budget) charge(m *member, bytes int64) { b.used.Add(bytes - m.charged.Swap(bytes)) }
 
 // over reports whether the rows of all take too much.
-func (b *Budget) over() bool { return b.used.Load() > b.rowBytes() }
+func (b *Budget) over() bool { return b.used.Load() > b.rowTarget() }
 
 // target returns how many bytes the rows of a member may take, and whether that
 // is less than they do.
 func (b *Budget) target(m *member) (bytes int64, over bool) {
-	all, used, own := b.rowBytes(), b.used.Load(), m.charged.Load()
+	all, used, own := b.rowTarget(), b.used.Load(), m.charged.Load()
 	m.asked.Store(false)
 	if used <= all {
 		return all, false

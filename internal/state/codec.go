@@ -83,7 +83,7 @@ func (f rowFormat) appendPart(l *keyList, ns int64, group uint8, cols []batch.Ve
 	f.appendKey(l, ns, group, cols, row)
 	if part > 0 {
 		l.buf = binary.BigEndian.AppendUint32(l.buf, part)
-		l.ends[len(l.ends)-1] = len(l.buf)
+		l.ends[len(l.ends)-1] = uint32(len(l.buf))
 	}
 }
 
@@ -107,12 +107,12 @@ func (f rowFormat) eachGroup(set [2]uint64, do func(g int)) {
 // keyList is a list of byte strings in one piece of memory.
 type keyList struct {
 	buf  []byte
-	ends []int
+	ends []uint32
 }
 
 func (l *keyList) reset()   { l.buf, l.ends = l.buf[:0], l.ends[:0] }
 func (l *keyList) len() int { return len(l.ends) }
-func (l *keyList) close()   { l.ends = append(l.ends, len(l.buf)) }
+func (l *keyList) close()   { l.ends = append(l.ends, uint32(len(l.buf))) }
 
 func (l *keyList) add(b []byte) {
 	l.buf = append(l.buf, b...)
@@ -268,7 +268,7 @@ func (e *encoding) size() int { return len(e.keys.buf) + len(e.values.buf) }
 
 // memBytes is the memory that it takes.
 func (e *encoding) memBytes() int {
-	return cap(e.keys.buf) + cap(e.values.buf) + 8*(cap(e.keys.ends)+cap(e.values.ends)) + cap(e.fresh) + 16*cap(e.heads)
+	return cap(e.keys.buf) + cap(e.values.buf) + 4*(cap(e.keys.ends)+cap(e.values.ends)) + cap(e.fresh) + 16*cap(e.heads)
 }
 
 func (e *encoding) reset() {
