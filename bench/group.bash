@@ -1,6 +1,7 @@
 # A control group with a limit of memory, for the scripts beside this one, which
-# read this file. They set limit, the limit of memory in MB.
-group= pid=
+# read this file. They set limit, the limit of memory in MB, and may set room, what
+# the group has above it in percent.
+group= pid= room=10
 
 # own_group prints the folder of this process's control group that has a limit
 # of memory, and the name of the file with the limit.
@@ -15,12 +16,12 @@ own_group() {
 	echo "/sys/fs/cgroup$path memory.max"
 }
 
-# make_group makes a control group with a tenth above the limit, and sets group to its
+# make_group makes a control group with some room above the limit, and sets group to its
 # folder, or says that it cannot be made and leaves it empty.
 make_group() {
 	local parent file made
 	if read -r parent file < <(own_group 2>/dev/null) && made=$parent/millstream-memory.$$ && mkdir "$made" 2>/dev/null; then
-		if echo $((limit * 1024 * 1024 / 10 * 11)) 2>/dev/null >"$made/$file"; then
+		if echo $((limit * 1024 * 1024 / 100 * (100 + room))) 2>/dev/null >"$made/$file"; then
 			group=$made
 			return
 		fi
@@ -46,7 +47,7 @@ finish() {
 	pid=
 	if [ -n "$group" ]; then
 		oom=$(killed)
-		echo "in a control group of $((limit * 11 / 10)) MB: ${oom:-0} killed for lack of memory"
+		echo "in a control group of $((limit * (100 + room) / 100)) MB: ${oom:-0} killed for lack of memory"
 	fi
 	if ((status != 0)); then echo "the job ended with $status" >&2; fi
 	((status == 0 && ${oom:-0} == 0))
