@@ -79,10 +79,14 @@ func (b *Budget) SetLimit(limit int64, lean bool) {
 	}
 	b.limit.Store(limit)
 	b.lean.Store(lean)
-	for to, size := range map[*atomic.Pointer[lsm.Cache]]int64{&b.cache: b.cacheBytes(), &b.ordered: b.limit.Load() / orderedShare} {
-		if old := to.Swap(lsm.NewCache(size)); old != nil {
-			old.Close()
-		}
+	renew(&b.cache, b.cacheBytes())
+	renew(&b.ordered, b.orderedBytes())
+}
+
+// renew puts a cache of another size in the place of one.
+func renew(cache *atomic.Pointer[lsm.Cache], size int64) {
+	if old := cache.Swap(lsm.NewCache(size)); old != nil {
+		old.Close()
 	}
 }
 
@@ -108,7 +112,7 @@ func (b *Budget) OffHeap() int64 {
 	if !lsm.OffHeap {
 		return 0
 	}
-	return b.cacheBytes() + b.limit.Load()/orderedShare
+	return b.cacheBytes() + b.orderedBytes()
 }
 
 // rowBytes is what the rows of all members may take.
@@ -129,6 +133,8 @@ func (b *Budget) cacheBytes() int64 {
 	}
 	return b.limit.Load() * cacheParts / cacheShare
 }
+
+func (b *Budget) orderedBytes() int64 { return b.limit.Load() / orderedShare }
 
 // memTable is how much one member writes at a time. It may be there several times:
 // gathered, given to the tree, and on its way to the disk.

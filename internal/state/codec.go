@@ -169,20 +169,31 @@ func (l *keyList) sort(heads []keyHead) {
 	})
 }
 
-// sorted returns the indexes of the list in the order of the strings, which are not
-// empty.
-func (l *keyList) sorted() []int32 {
+// inOrder calls f with the heads of the keys in order, those with the same first byte
+// at a time. It works in the memory of buf, and returns it as it has grown.
+func (l *keyList) inOrder(buf []keyHead, f func(heads []keyHead)) []keyHead {
 	var ends [1 << 8]int
-	heads := l.heads(nil, &ends)
+	heads := l.heads(buf, &ends)
 	from := 0
-	order := make([]int32, 0, len(heads))
 	for _, to := range ends {
-		l.sort(heads[from:to])
-		for _, h := range heads[from:to] {
-			order = append(order, h.at)
+		if from < to {
+			l.sort(heads[from:to])
+			f(heads[from:to])
 		}
 		from = to
 	}
+	return heads
+}
+
+// sorted returns the indexes of the list in the order of the strings, which are not
+// empty.
+func (l *keyList) sorted() []int32 {
+	order := make([]int32, 0, l.len())
+	l.inOrder(nil, func(heads []keyHead) {
+		for _, h := range heads {
+			order = append(order, h.at)
+		}
+	})
 	return order
 }
 
@@ -294,19 +305,12 @@ func (e *encoding) add(format rowFormat, r *frozenRows) {
 // each calls f with the rows in the order of their keys, and pause behind each key
 // group.
 func (e *encoding) each(pause func(), f func(fresh bool, key, value []byte)) {
-	var ends [1 << 8]int
-	e.heads = e.keys.heads(e.heads, &ends)
-	from := 0
-	for _, to := range ends {
-		e.keys.sort(e.heads[from:to])
-		for _, h := range e.heads[from:to] {
+	e.heads = e.keys.inOrder(e.heads, func(heads []keyHead) {
+		for _, h := range heads {
 			f(e.fresh[h.at], e.keys.at(int(h.at)), e.values.at(int(h.at)))
 		}
-		if from < to {
-			pause()
-		}
-		from = to
-	}
+		pause()
+	})
 }
 
 // appendRow appends the disk value of a row.

@@ -60,7 +60,7 @@ func (db *DB) settle() error {
 	if s == nil {
 		return nil
 	}
-	for db.freezing() && db.copyMore() {
+	for db.copyMore() {
 		if err := s.changes.help(); err != nil {
 			return err
 		}

@@ -112,6 +112,9 @@ func (db *DB) Advance() bool {
 // copyMore copies a few rows for the snapshot under way, and reports whether there
 // are more.
 func (db *DB) copyMore() bool {
+	if !db.freezing() {
+		return false
+	}
 	c := db.disk.pending.changes
 	n := min(max(c.left/copySteps, db.minCopy), maxCopy)
 	for _, t := range db.tables {

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +26,7 @@ func Inspect(fsys vfs.FS, dir string, p Part, f func(table uint16, key, value []
 		if len(key) < rowKeyHead {
 			return fmt.Errorf("the snapshot has a row with a key of %d bytes", len(key))
 		}
-		if table := binary.BigEndian.Uint16(key[1:]); table != 0 {
+		if table := tableOf(key); table != 0 {
 			return f(table, key, value)
 		}
 		return nil

@@ -164,7 +164,7 @@ func (db *DB) takeOver(p Part, others bool, seen map[string]bool) error {
 		return err
 	}
 	err = r.Range([]byte{taskGroup}, []byte{taskGroup + 1}, func(key, _ []byte) (bool, error) {
-		if binary.BigEndian.Uint16(key[1:]) != 0 {
+		if tableOf(key) != 0 {
 			seen[string(key)] = true
 		}
 		return true, nil
@@ -252,7 +252,7 @@ func (db *DB) merge(p Part, tmp string, ids map[uint16]TableInfo, seen map[strin
 	sameTask := p.Info.Parallelism == db.cfg.Parallelism
 	sink := db.newSink()
 	err := p.each(db, tmp, func(key, value []byte) error {
-		table := binary.BigEndian.Uint16(key[1:])
+		table := tableOf(key)
 		if table == 0 {
 			return nil // the directory is made anew
 		}
@@ -350,7 +350,7 @@ func (db *DB) newSink() *sink { return &sink{db: db} }
 
 func (s *sink) add(key, value []byte) error {
 	if s.db.cfg.Backend == Memory {
-		id := binary.BigEndian.Uint16(key[1:])
+		id := tableOf(key)
 		s.db.waiting[id] = append(s.db.waiting[id], savedRow{key, value})
 		return nil
 	}

@@ -106,7 +106,7 @@ type Snapshot struct {
 func (db *DB) Snapshot(id int64) (*Snapshot, error) {
 	s, err := db.Begin(id)
 	if err == nil {
-		for db.freezing() && db.copyMore() {
+		for db.copyMore() {
 		}
 	}
 	return s, err
