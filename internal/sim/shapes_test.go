@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -124,16 +125,40 @@ func prepare(t *testing.T, s Shape, in string) *tried {
 }
 
 // eachShape runs f for each shape.
-func eachShape(t *testing.T, f func(t *testing.T, i int, x *tried)) {
-	in := inputFile(t, rows)
-	for i, s := range Shapes() {
+func eachShape(t *testing.T, f func(t *testing.T, i int, x *tried)) { eachShapeOf(t, rows, f) }
+
+// eachShapeOf is eachShape with an input of n rows.
+func eachShapeOf(t *testing.T, n int, f func(t *testing.T, i int, x *tried)) {
+	in := inputFile(t, n)
+	for i, s := range shard(t, Shapes()) {
 		t.Run(s.Name, func(t *testing.T) { f(t, i, prepare(t, s, in)) })
+	}
+}
+
+// shard gives the shapes to try, by number: all, or with MILLSTREAM_SHARD=2/5 each
+// fifth one, the second first.
+func shard(t *testing.T, shapes []Shape) iter.Seq2[int, Shape] {
+	t.Helper()
+	first, each := 1, 1
+	if v := os.Getenv("MILLSTREAM_SHARD"); v != "" {
+		if n, err := fmt.Sscanf(v, "%d/%d", &first, &each); n < 2 || first < 1 || first > each {
+			t.Fatalf("MILLSTREAM_SHARD=%s is not of the form 2/5: %v", v, err)
+		}
+	}
+	return func(yield func(int, Shape) bool) {
+		for i := first - 1; i < len(shapes); i += each {
+			if !yield(i, shapes[i]) {
+				return
+			}
+		}
 	}
 }
 
 // run runs the shape and returns what was committed.
 func (x *tried) run(c Config) (r Result, got []string, err error) {
-	c.Graph, c.MaxSteps = x.Graph(x.in, out), 200_000
+	if c.MaxSteps = 200_000; c.Graph == nil {
+		c.Graph = x.Graph(x.in, out)
+	}
 	c.Job.BatchSize = 4
 	done := c.Done
 	c.Done = func(disk vfs.CrashFS) (err error) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/millstream-io/millstream/internal/checkpoint"
 	"github.com/millstream-io/millstream/internal/clock"
@@ -30,6 +31,9 @@ type Config struct {
 	// process crashes; CrashEvery crashes once in so many steps on average.
 	CrashAt    []int
 	CrashEvery int
+	// RestartAt are numbers of steps at which the job ends like one that has
+	// failed by itself, and starts again in the same process.
+	RestartAt []int
 	// Keep is the percentage of what was not synced that survives a crash.
 	Keep int
 	// FailAt makes the n-th call of the file system of one of the kinds in Fail
@@ -40,6 +44,8 @@ type Config struct {
 	// CrashAtFail makes the process crash where a call has failed. With a FailCount
 	// below 0 that is a crash just before the call.
 	CrashAtFail bool
+	// Watch is told of each call that may fail, as FaultFS.Watch says.
+	Watch func(kind vfs.Calls, path string)
 	// Disk is what is there at the beginning; nil is an empty disk.
 	Disk *vfs.CrashFS
 	// StopAt is the number of the step at which the process crashes for good; 0:
@@ -65,10 +71,13 @@ type Config struct {
 // Result says what happened.
 type Result struct {
 	Steps, Crashes, Failures int
+	// Restarts is how often RestartAt has ended the job.
+	Restarts int
 	// Checkpoints is the number of the last one.
 	Checkpoints int64
-	// Calls is the number of calls of the file system that may fail.
-	Calls int64
+	// Calls is the number of calls of the file system that may fail, Failed that
+	// of those that did.
+	Calls, Failed int64
 	// Late is the number of late rows that the job has counted.
 	Late int64
 	// Savepoint is the number of the savepoint that SaveAt has asked for.
@@ -91,8 +100,8 @@ type world struct {
 	clock *clock.Manual
 	data  *runtime.Data
 	job   *runtime.Job
-	// crashes holds what is left of CrashAt.
-	crashes map[int]bool
+	// before is the number of calls up to the last crash.
+	before int64
 	// saved tells the number of the savepoint that was asked for, or 0.
 	saved func() (int64, error)
 }
@@ -100,15 +109,13 @@ type world struct {
 // Run runs the simulation until the job is over. An error is a failure of the
 // job that does not come from a fault that was asked for, or a stuck job.
 func Run(c Config) (Result, error) {
-	w := &world{Config: c, rng: rand.New(rand.NewPCG(c.Seed, 1)), disk: vfs.NewCrashFS(), clock: clock.NewManual(1_000_000), crashes: map[int]bool{}}
-	for _, n := range c.CrashAt {
-		w.crashes[n] = true
-	}
+	w := &world{Config: c, rng: rand.New(rand.NewPCG(c.Seed, 1)), disk: vfs.NewCrashFS(), clock: clock.NewManual(1_000_000)}
 	if c.Disk != nil {
 		w.disk = *c.Disk
 	}
 	w.mount(c.FailAt)
 	err := errors.Join(w.run(), w.drop())
+	w.Failed += w.fault.Failed()
 	if err == nil && c.Done != nil {
 		err = c.Done(w.disk)
 	}
@@ -122,6 +129,7 @@ func (w *world) mount(n int64) {
 		kinds = vfs.Changes
 	}
 	w.fault = vfs.NewFaultFSOf(w.disk, kinds)
+	w.fault.Watch(w.Watch)
 	if n > 0 {
 		w.fault.FailFrom(n, max(w.FailCount, 1))
 		if w.FailCount < 0 {
@@ -230,7 +238,11 @@ func (w *world) steps() (again bool, err error) {
 		if over, err := w.stops(); over || err != nil {
 			return false, err
 		}
-		if w.crashes[w.Steps] || w.CrashEvery > 0 && w.rng.IntN(w.CrashEvery) == 0 {
+		if slices.Contains(w.RestartAt, w.Steps) {
+			w.Restarts++
+			return true, w.end()
+		}
+		if slices.Contains(w.CrashAt, w.Steps) || w.CrashEvery > 0 && w.rng.IntN(w.CrashEvery) == 0 {
 			return true, w.crash()
 		}
 		if w.CheckpointEvery > 0 && w.rng.IntN(w.CheckpointEvery) == 0 {
@@ -294,7 +306,7 @@ func (w *world) note() {
 	for _, n := range m.Nodes {
 		w.Late += n.Counters["late_rows"]
 	}
-	w.Calls = w.fault.Calls()
+	w.Calls = w.before + w.fault.Calls()
 }
 
 // end closes a job that has failed.
@@ -315,10 +327,12 @@ func (w *world) crash() error {
 	w.note()
 	disk := w.disk.Crash(w.Keep, rand.New(rand.NewPCG(w.Seed, uint64(w.Steps))))
 	w.fault.FailFrom(0, 0)
+	w.before += w.fault.Calls()
+	w.Failed += w.fault.Failed()
+	w.fault.Watch(nil)
 	err := w.drop()
-	calls := w.fault.Calls()
 	w.disk = disk
-	w.mount(max(w.FailAt-calls, 0))
+	w.mount(max(w.FailAt-w.before, 0))
 	if errors.Is(err, vfs.ErrInjected) {
 		return nil
 	}

@@ -117,7 +117,8 @@ type FaultFS struct {
 	failed             atomic.Int64
 	pattern            atomic.Pointer[string]
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	watch func(kind Calls, path string)
 	// unsynced are the files of which a sync has failed, retried the names of
 	// those that were synced again afterwards.
 	unsynced map[string]bool
@@ -165,12 +166,21 @@ func (f *FaultFS) SyncedAgain() []string {
 	return f.retried
 }
 
+// Watch makes watch be told of each call that is counted, one at a time and in
+// the goroutine that makes it, whether or not it fails. It is called before all else.
+func (f *FaultFS) Watch(watch func(kind Calls, path string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watch = watch
+}
+
 func (f *FaultFS) check(op errorfs.Op) error {
 	kind := callOf(op.Kind)
 	if kind&f.kinds == 0 {
 		f.note(kind, op.Path, nil)
 		return nil
 	}
+	f.watched(kind, op.Path)
 	n := f.calls.Add(1)
 	var err error
 	if from := f.from.Load(); from > 0 && n >= from && n < f.until.Load() {
@@ -180,6 +190,14 @@ func (f *FaultFS) check(op errorfs.Op) error {
 	}
 	f.note(kind, op.Path, err)
 	return err
+}
+
+func (f *FaultFS) watched(kind Calls, path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.watch != nil {
+		f.watch(kind, path)
+	}
 }
 
 func (f *FaultFS) fail(path string, kind Calls) error {
