@@ -245,8 +245,9 @@ func TestFaults(t *testing.T) {
 	for seed := range uint64(trials(t, 1)) {
 		inner := vfs.NewMem()
 		origin := newStory(inner, "origin", 0, seed)
-		if origin.live(); origin.end() != nil || len(origin.made) != 2 {
-			t.Fatal(origin.end())
+		origin.live()
+		if err := origin.end(); err != nil || len(origin.made) != 2 {
+			t.Fatalf("without a failure: %d checkpoints, %v", len(origin.made), err)
 		}
 		for _, kinds := range []vfs.Calls{vfs.Changes, vfs.Opens | vfs.Lists | vfs.Stats, vfs.Reads} {
 			for _, count := range []int64{1, -1} {
@@ -277,7 +278,7 @@ func TestFaults(t *testing.T) {
 // TestCrash ends the power at some moment after checkpoints, whose names are durable
 // where they are, or where somebody has linked the files to.
 func TestCrash(t *testing.T) {
-	for seed := range uint64(trials(t, 30)) {
+	for seed := range uint64(trials(t, 20)) {
 		g := newGen(seed, 5)
 		fsys := vfs.NewCrashFS()
 		db, err := lsm.Open(fsys, "live", lsm.Options{MemTable: pick(g, 4<<10, 64<<10), InOrder: g.one(50)})

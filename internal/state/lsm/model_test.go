@@ -26,7 +26,8 @@ import (
 //     (determineLeftTableBounds does not ask whether SeekLT has failed);
 //   - if a file other than a table is damaged or missing (the list of files, its
 //     marker), there may be older contents, or none, without an error;
-//   - a table of another length is an error that names the file, but no CorruptError;
+//   - a table of another length is an error that names the file, but no CorruptError,
+//     and at times neither is damage that a compaction finds first;
 //   - each read of a damaged block looks for the bit that has changed, which takes a
 //     second for 32 kB, and 10 s for 100 kB.
 //

@@ -1,11 +1,15 @@
 package lsm_test
 
 import (
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,21 +189,13 @@ func (w *world) closeView() {
 	w.check(v.r.Close(), "close a view")
 }
 
-// beside reads views in a goroutine while this one writes.
+// beside reads each view in a goroutine while this one writes.
 func (w *world) beside() {
 	done := make(chan error)
-	views, g := w.views, newGen(w.seed, w.rnd.Uint64())
-	go func() {
-		var err error
-		for range 10 {
-			for _, v := range views {
-				if err == nil {
-					err = checkSome(v.r, v.m, g, 4)
-				}
-			}
-		}
-		done <- err
-	}()
+	for _, v := range w.views {
+		g := newGen(w.seed, w.rnd.Uint64())
+		go func() { done <- checkSome(v.r, v.m, g, 40) }()
+	}
 	for range 1 + w.rnd.IntN(4) {
 		w.commit()
 	}
@@ -209,7 +205,36 @@ func (w *world) beside() {
 	case 1:
 		w.save()
 	}
-	w.check(<-done, "a view beside writes")
+	for range w.views {
+		w.check(<-done, "a view beside writes")
+	}
+}
+
+// inside writes, and reads elsewhere, while a range is read in the same goroutine.
+func (w *world) inside() {
+	v := w.views[0]
+	i := 0
+	err := v.r.Range(nil, []byte(end), func(key, value []byte) (bool, error) {
+		switch w.rnd.IntN(200) {
+		case 0:
+			w.commit()
+		case 1:
+			if other := pick(w.gen, w.views...); other.r != v.r {
+				w.check(checkSome(other.r, other.m, w.gen, 3), "a view inside of another")
+			}
+		case 2:
+			w.check(checkDB(w.db, w.m, 100), "live inside of a view")
+		}
+		if i >= len(v.m) || string(key) != v.m[i].key || string(value) != v.m[i].value {
+			return false, fmt.Errorf("entry %d is %s", i, show(string(key), string(value)))
+		}
+		i++
+		return true, nil
+	})
+	if err == nil && i != len(v.m) {
+		err = fmt.Errorf("%d of %d entries", i, len(v.m))
+	}
+	w.check(err, "a view that is read while others are")
 }
 
 func (w *world) compact() {
@@ -317,8 +342,10 @@ func (w *world) step() {
 		w.closeView()
 	case k < 80:
 		w.beside()
-	case k < 84:
+	case k < 82:
 		w.check(checkDB(w.db, w.m, 20), "live")
+	case k < 84 && len(w.views) > 0:
+		w.inside()
 	case k < 88:
 		w.compact()
 	case k < 92:
@@ -361,7 +388,7 @@ func (w *world) run(steps int) {
 
 // TestRandom uses maps at random; MILLSTREAM_LSM multiplies their number.
 func TestRandom(t *testing.T) {
-	for seed := range uint64(trials(t, 14)) {
+	for seed := range uint64(trials(t, 10)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			defer guard(fmt.Sprintf("seed %d", seed))()
 			w := &world{gen: newGen(seed), t: t, seed: seed, fsys: vfs.NewMem()}
@@ -374,6 +401,62 @@ func TestRandom(t *testing.T) {
 			w.run(100)
 		})
 	}
+}
+
+// TestLarge writes many rows in sorted batches, over and over, so that there are many
+// files, and blocks in each.
+func TestLarge(t *testing.T) {
+	for seed := range uint64(trials(t, 2)) {
+		defer guard(fmt.Sprintf("seed %d", seed))()
+		g, fsys, now := newGen(seed, 20), vfs.NewMem(), map[string]string{}
+		o := lsm.Options{MemTable: 64 << 10, InOrder: seed%2 == 1}
+		db, err := lsm.Open(fsys, "live", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var views []view
+		for turn := range 24 {
+			var ops []op
+			for _, n := range g.rnd.Perm(40_000)[:4000] {
+				key := string(binary.BigEndian.AppendUint32([]byte{byte(n % 3), 0, 1}, uint32(n)))
+				ops = append(ops, op{kind: set, key: key, val: g.bytes(g.rnd.IntN(60))})
+				now[key] = ops[len(ops)-1].val
+			}
+			slices.SortFunc(ops, func(a, b op) int { return cmp.Compare(a.key, b.key) })
+			if turn%8 == 7 {
+				o := op{kind: removeRange, key: ops[1000].key, to: ops[1600].key}
+				ops = append(ops, o)
+				maps.DeleteFunc(now, func(key, _ string) bool { return o.key <= key && key < o.to })
+			}
+			if err := commit(db, ops, g.rnd); err != nil {
+				t.Fatal(err)
+			}
+			if turn%8 == 7 {
+				r, err := db.NewReader()
+				if err != nil {
+					t.Fatal(err)
+				}
+				views = append(views, view{r, modelOf(now)})
+			}
+		}
+		for i, v := range views {
+			if err := errors.Join(checkAll(v.r, v.m, 5), checkSome(v.r, v.m, g, 50), v.r.Close()); err != nil {
+				t.Errorf("seed %d, view %d: %v", seed, i, err)
+			}
+		}
+		if err := errors.Join(db.Checkpoint("saved"), db.Compact([]byte{1}, []byte{2}), checkDB(db, modelOf(now), 5), db.Close()); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		checkAt(t, fsys, "saved", modelOf(now))
+	}
+}
+
+func modelOf(entries map[string]string) model {
+	m := make(model, 0, len(entries))
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		m = append(m, entry{key, entries[key]})
+	}
+	return m
 }
 
 // TestNewReadersBesideWriter makes readers while another goroutine commits and makes
