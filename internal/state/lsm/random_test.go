@@ -407,7 +407,8 @@ func TestRandom(t *testing.T) {
 // files, and blocks in each.
 func TestLarge(t *testing.T) {
 	for seed := range uint64(trials(t, 2)) {
-		defer guard(fmt.Sprintf("seed %d", seed))()
+		done := guard(fmt.Sprintf("seed %d", seed))
+		t.Cleanup(done)
 		g, fsys, now := newGen(seed, 20), vfs.NewMem(), map[string]string{}
 		o := lsm.Options{MemTable: 64 << 10, InOrder: seed%2 == 1}
 		db, err := lsm.Open(fsys, "live", o)
@@ -448,6 +449,7 @@ func TestLarge(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		checkAt(t, fsys, "saved", modelOf(now))
+		done()
 	}
 }
 
@@ -463,7 +465,8 @@ func modelOf(entries map[string]string) model {
 // checkpoints: each sees the batches up to one of them, and none by half.
 func TestNewReadersBesideWriter(t *testing.T) {
 	for seed := range uint64(trials(t, 3)) {
-		defer guard(fmt.Sprintf("seed %d", seed))()
+		done := guard(fmt.Sprintf("seed %d", seed))
+		t.Cleanup(done)
 		g := newGen(seed, 1)
 		fsys := vfs.NewMem()
 		db, err := lsm.Open(fsys, "live", lsm.Options{MemTable: 8 << 10, InOrder: g.one(50)})
@@ -515,6 +518,7 @@ func TestNewReadersBesideWriter(t *testing.T) {
 		for i := 20; i < len(states); i += 20 {
 			checkAt(t, fsys, fmt.Sprint("at", i), states[i])
 		}
+		done()
 	}
 }
 
