@@ -47,7 +47,7 @@ fuzz:
 
 # The whole table of docs/faults.md; "make test" runs a sample of each line.
 faults:
-	MILLSTREAM_CRASHES=10000 MILLSTREAM_MUTATIONS=10000 MILLSTREAM_CALLS=1 $(GO) test -timeout 3h -v -run 'TestShapes|TestSwapCrash|TestStopCrash' ./internal/sim
+	GOGC=400 MILLSTREAM_CRASHES=10000 MILLSTREAM_MUTATIONS=10000 MILLSTREAM_CALLS=1 $(GO) test -timeout 3h -v -run 'TestShapes|TestSwapCrash|TestStopCrash' ./internal/sim
 	MILLSTREAM_SEEDS=10 $(GO) test -timeout 3h -v -run 'TestScriptFaults' ./test
 	MILLSTREAM_CRASHES=10000 $(GO) test -timeout 3h -v -run 'TestRunCrash' ./internal/cli
 	MILLSTREAM_KILLS=500 $(GO) test -timeout 3h -v -run 'TestKill|TestDiskErrors|TestFullDisk|TestHeld|TestDataRemoved|TestStop' ./test/process

@@ -153,9 +153,12 @@ func (l call) fail(t *testing.T, x *tried, c Config, variant int) bool {
 	case 2:
 		how, c.Fail, c.FailAt, c.FailCount = "with all behind it", vfs.AllCalls, l.ofAll, -1
 	}
-	r := x.try(t, c)
+	r, wrong := x.attempt(c)
 	outcome := "went on with the right output"
 	switch {
+	case wrong != "":
+		outcome = "WRONG"
+		t.Errorf("%s, state %s: call %d, a %s, failed %s: %s", x.Name, c.Job.State.Backend, l.ofAll, l.kind, how, wrong)
 	case r.Failed == 0:
 		outcome = "not met again"
 	case r.Failures > 0:

@@ -114,7 +114,7 @@ func Run(c Config) (Result, error) {
 		w.disk = *c.Disk
 	}
 	w.mount(c.FailAt)
-	err := errors.Join(w.run(), w.drop())
+	err := errors.Join(w.run(), w.drop(), w.syncedFiles())
 	w.Failed += w.fault.Failed()
 	if err == nil && c.Done != nil {
 		err = c.Done(w.disk)
@@ -167,6 +167,10 @@ func (w *world) run() error {
 
 // start opens the directory and makes a job.
 func (w *world) start() (err error) {
+	if err := w.syncedFiles(); err != nil {
+		return err
+	}
+	w.fault.ForgetSyncs()
 	if w.data != nil {
 		err = w.data.Reload()
 	} else {
@@ -219,13 +223,24 @@ func (w *world) forgive(err error) bool {
 	return true
 }
 
-// synced reports files that were synced again after that had failed, which
-// would take lost data for durable.
-func (w *world) synced() error {
-	if again := w.fault.SyncedAgain(); len(again) > 0 {
-		return fmt.Errorf("a sync that has failed was tried again: %q", again)
+// synced reports what was synced again after that had failed, which would take
+// lost data for durable.
+func (w *world) synced() error { return triedAgain(w.fault.SyncedAgain()) }
+
+// syncedFiles is synced without directories, which have no content to lose: a name
+// that has to be durable fails the job.
+func (w *world) syncedFiles() error {
+	return triedAgain(slices.DeleteFunc(slices.Clone(w.fault.SyncedAgain()), func(name string) bool {
+		info, err := w.disk.Stat(name)
+		return err == nil && info.IsDir()
+	}))
+}
+
+func triedAgain(names []string) error {
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("a sync that has failed was tried again: %q", names)
 }
 
 // steps runs the job until it is over (false), or has to start again.
@@ -326,6 +341,9 @@ func (w *world) crash() error {
 	w.Crashes++
 	w.note()
 	disk := w.disk.Crash(w.Keep, rand.New(rand.NewPCG(w.Seed, uint64(w.Steps))))
+	if err := w.syncedFiles(); err != nil {
+		return err
+	}
 	w.fault.FailFrom(0, 0)
 	w.before += w.fault.Calls()
 	w.Failed += w.fault.Failed()

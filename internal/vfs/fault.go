@@ -166,6 +166,14 @@ func (f *FaultFS) SyncedAgain() []string {
 	return f.retried
 }
 
+// ForgetSyncs says that what follows opens its files anew, and writes again all
+// that was not durable in them; then they may be synced again.
+func (f *FaultFS) ForgetSyncs() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.unsynced)
+}
+
 // Watch makes watch be told of each call that is counted, one at a time and in
 // the goroutine that makes it, whether or not it fails. It is called before all else.
 func (f *FaultFS) Watch(watch func(kind Calls, path string)) {
