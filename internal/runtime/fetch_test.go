@@ -18,16 +18,17 @@ import (
 )
 
 // gateStore is a store whose calls about state files wait until so many are under
-// way, once; and of which a call may fail.
+// way, once, but for the first ones; and of which a call may fail.
 type gateStore struct {
 	blob.Store
 	*gate
 }
 
 type gate struct {
-	// open is closed when want calls are under way at the same time.
-	want int
-	open chan struct{}
+	// open is closed when want calls are under way at the same time. The first free
+	// calls do not wait.
+	want, free int
+	open       chan struct{}
 	// fail is the number of the call that fails with what is in err.
 	fail int
 	err  error
@@ -60,7 +61,11 @@ func (g *gate) enter(ctx context.Context, name string) (leave func(), err error)
 	if g.calls == g.fail {
 		err = g.err
 	}
+	free := g.calls <= g.free
 	g.mu.Unlock()
+	if free {
+		return g.leave, err
+	}
 	select {
 	case <-g.open:
 	case <-ctx.Done():
@@ -68,11 +73,13 @@ func (g *gate) enter(ctx context.Context, name string) (leave func(), err error)
 	case <-time.After(time.Minute):
 		err = errors.New("the calls that are waited for are never under way at once")
 	}
-	return func() {
-		g.mu.Lock()
-		g.under--
-		g.mu.Unlock()
-	}, err
+	return g.leave, err
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.under--
 }
 
 // Sub implements blob.Store.
@@ -123,7 +130,7 @@ func newStored(t *testing.T, backend state.Backend) *stored {
 	s.part = s.src.Add("a").Feed(rows(0, 1000, 200)...)
 	s.cfg = runtime.Config{Job: "job", State: runtime.StateConfig{Backend: backend, MaxRows: 30}}
 	data := machine(t, vfs.NewMem(), s.store)
-	j, err := runtime.NewJob(tallyGraph(2, s.src, s.sink), s.cfg, data)
+	j, err := runtime.NewJob(tallyOf(2, longWindow, s.src, s.sink), s.cfg, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +162,7 @@ func (s *stored) files(t *testing.T) (out [][]state.FileInfo) {
 func (s *stored) restore(t *testing.T, fs vfs.FS, store blob.Store) (*runtime.Job, *runtime.Data, error) {
 	t.Helper()
 	data := machine(t, fs, store)
-	j, err := runtime.NewJob(tallyGraph(1, s.src, s.sink), s.cfg, data)
+	j, err := runtime.NewJob(tallyOf(1, longWindow, s.src, s.sink), s.cfg, data)
 	return j, data, err
 }
 
@@ -167,18 +174,24 @@ func TestFetchesAtOnce(t *testing.T) {
 	if len(files) != 2 {
 		t.Fatalf("%d instances have files", len(files))
 	}
-	// Of the instance that is taken over, only the small ones are fetched.
-	small := len(files[0])
-	for _, f := range files[0] {
-		if f.Tail != "" {
-			small--
+	// Of the larger instance, which is taken over, only the list of files is fetched,
+	// of the other one all.
+	size := func(list []state.FileInfo) (n int64) {
+		for _, f := range list {
+			n += f.Length
 		}
+		return n
 	}
-	want := min(small, 4)
+	copied := files[0]
+	if size(files[1]) < size(copied) {
+		copied = files[1]
+	}
+	want := min(len(copied), 4)
 	if want < 2 {
-		t.Fatalf("only %d files to fetch", want)
+		t.Fatalf("only %d files to fetch: %v", want, files)
 	}
 	store := gated(s.store, want, 0)
+	store.free = 1
 	j, data, err := s.restore(t, vfs.NewMem(), store)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +204,7 @@ func TestFetchesAtOnce(t *testing.T) {
 	if store.most < want || store.most > 4 || store.under != 0 {
 		t.Errorf("%d calls at once, want %d to 4; %d are left", store.most, want, store.under)
 	}
-	equal(t, s.sink.Published(), tallies(1000, 200, 50))
+	equal(t, s.sink.Published(), tallies(1000, 200, longWindow))
 }
 
 // TestFetchFails lets each call fail with which a restored job fetches its files.
@@ -239,7 +252,7 @@ func TestFetchFails(t *testing.T) {
 				// A machine that has fetched nothing meanwhile.
 				fs = vfs.NewMem()
 			}
-			equal(t, s.sink.Published(), tallies(1000, 200, 50))
+			equal(t, s.sink.Published(), tallies(1000, 200, longWindow))
 			if least < 2 || fails < least {
 				t.Errorf("%d calls failed, of at least %d", fails, least)
 			}

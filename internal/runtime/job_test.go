@@ -48,10 +48,18 @@ func tallies(n, keys, size int64) []string {
 
 // tallyGraph counts rows by key and window of 50 ms.
 func tallyGraph(p int, src *rttest.Source, sink *rttest.Sink) *graph.Graph {
+	return tallyOf(p, 50, src, sink)
+}
+
+// longWindow is that of a tally that keeps all rows of a test.
+const longWindow = 1_000_000
+
+// tallyOf is a tally in windows of so many ms.
+func tallyOf(p int, size int64, src *rttest.Source, sink *rttest.Sink) *graph.Graph {
 	g := &rttest.Graph{}
 	s := g.Source("source", p, src, 0)
 	pass := g.Op("pass", p, rttest.Pass, rttest.Forward(s))
-	tally := g.Op("tally", p, rttest.NewTally(50), rttest.ByKey(pass))
+	tally := g.Op("tally", p, rttest.NewTally(size), rttest.ByKey(pass))
 	g.Sink("sink", p, sink, rttest.Forward(tally))
 	return &g.Graph
 }

@@ -47,7 +47,7 @@ func processMemory(limit int64, lean bool) *state.Budget {
 	}
 	process.budget.SetLimit(limit, lean)
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(limit - max(limit/codeShare, program) - process.budget.OffHeap())
+		debug.SetMemoryLimit(limit - max(limit/codeShare, program))
 	}
 	return process.budget
 }

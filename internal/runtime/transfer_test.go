@@ -61,20 +61,27 @@ func uploading(t *testing.T, parallelism int, put func(ctx context.Context, name
 			t.Error(err)
 		}
 	})
-	src := &rttest.Source{Chunk: 10, Unbounded: true}
+	src := &rttest.Source{Chunk: 1000, Unbounded: true}
 	for i := range parallelism {
-		src.Add(string(rune('a' + i))).Feed(rows(int64(1000*i), 500, 20)...)
+		src.Add(string(rune('a' + i))).Feed(rows(int64(uploadRows*i), uploadRows, longWindow)...)
 	}
-	return tallyGraph(parallelism, src, rttest.NewSink()), src, data, store
+	return tallyOf(parallelism, longWindow, src, rttest.NewSink()), src, data, store
 }
 
-var uploadConfig = runtime.Config{Job: "job", State: runtime.StateConfig{Backend: state.Disk}}
+// uploadRows is the number of rows in the state of an instance. They are more than 2 MB, in
+// files of 512 KB: a budget has the least memory that it may have, for each.
+const uploadRows = 100_000
+
+func uploadConfig(parallelism int64) runtime.Config {
+	budget := state.NewBudget(state.Base+2*parallelism<<20, false)
+	return runtime.Config{Job: "job", State: runtime.StateConfig{Backend: state.Disk, Budget: budget}}
+}
 
 // uploadingJob is one with a single task that has state.
 func uploadingJob(t *testing.T, put func(ctx context.Context, name string, under int) error) (*runtime.Job, slowStore) {
 	t.Helper()
 	g, _, data, store := uploading(t, 1, put)
-	return newJob(t, g, uploadConfig, data), store
+	return newJob(t, g, uploadConfig(1), data), store
 }
 
 // TestUploadsAtOnce: four files of a snapshot are uploaded at the same time, and
@@ -152,11 +159,11 @@ func TestUploadsOfTasks(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	r := runtime.NewRunner(g, uploadConfig, data)
+	r := runtime.NewRunner(g, uploadConfig(tasks), data)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
-	eventually(t, func() bool { return src.Read() == 1500 })
+	eventually(t, func() bool { return src.Read() == tasks/2*uploadRows })
 	go func() { _, _ = r.Savepoint(ctx) }()
 	// Files with the same content wait for each other before they are uploaded.
 	eventually(t, func() bool { return store.busy() >= 4 })

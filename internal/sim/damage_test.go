@@ -123,8 +123,8 @@ func (v *victim) find(dir string) error {
 // kindOf names the kind of a file in the directory of a job.
 func kindOf(name string) string {
 	for part, kind := range map[string]string{
-		".manifest": "manifest", ".sst": "table of the tree", "-MANIFEST-": "list of the tree", "-OPTIONS-": "options of the tree",
-		"-marker.": "marker of the tree", ".run": "rows in a file", "latest": "number of the newest", "job": "identity of the job",
+		".manifest": "manifest", ".sst": "table of the tree", "-LIST": "list of the tree",
+		".run": "rows in a file", "latest": "number of the newest", "job": "identity of the job",
 	} {
 		if strings.Contains(name, part) {
 			return kind

@@ -79,15 +79,8 @@ func (b *Budget) SetLimit(limit int64, lean bool) {
 	}
 	b.limit.Store(limit)
 	b.lean.Store(lean)
-	renew(&b.cache, b.cacheBytes())
-	renew(&b.ordered, b.orderedBytes())
-}
-
-// renew puts a cache of another size in the place of one.
-func renew(cache *atomic.Pointer[lsm.Cache], size int64) {
-	if old := cache.Swap(lsm.NewCache(size)); old != nil {
-		old.Close()
-	}
+	b.cache.Store(lsm.NewCache(b.cacheBytes()))
+	b.ordered.Store(lsm.NewCache(b.orderedBytes()))
 }
 
 // cacheFor is the cache of a tree.
@@ -106,14 +99,6 @@ func (b *Budget) Queues() int64 { return b.limit.Load() / QueueShare }
 
 // Used is what the rows of all DBs took when their last events were over.
 func (b *Budget) Used() int64 { return b.used.Load() }
-
-// OffHeap is what blocks and memtables take outside of Go's heap.
-func (b *Budget) OffHeap() int64 {
-	if !lsm.OffHeap {
-		return 0
-	}
-	return b.cacheBytes() + b.orderedBytes()
-}
 
 // rowBytes is what the rows of all members may take.
 func (b *Budget) rowBytes() int64 {

@@ -320,7 +320,6 @@ func TestRunFileIsForever(t *testing.T) {
 func TestFilesAreShared(t *testing.T) {
 	fsys := vfs.NewMem()
 	cache := lsm.NewCache(1 << 20)
-	defer cache.Close()
 	db := mustOpen(t, Config{Name: "test", Parallelism: 1, Backend: Disk, FS: fsys, Dir: "state", Cache: cache})
 	defer db.Close()
 	table := mustTable(t, db, pairSpec)

@@ -367,7 +367,7 @@ func TestPartialsRescale(t *testing.T) {
 		}
 		parts, sum = next, sum+10
 	}
-	if v := parts[0].Info.Version; v != partsVersion {
+	if v := parts[0].Info.Version; v != treeVersion {
 		t.Errorf("a snapshot with partials has version %d", v)
 	}
 	db, err := Restore(Config{Name: "test", Parallelism: 1, Backend: Disk, FS: fsys, Dir: "other"}, parts)

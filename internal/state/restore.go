@@ -11,6 +11,7 @@ import (
 
 	"github.com/millstream-io/millstream/batch"
 	"github.com/millstream-io/millstream/internal/state/lsm"
+	"github.com/millstream-io/millstream/internal/state/oldtree"
 	"github.com/millstream-io/millstream/internal/vfs"
 )
 
@@ -114,7 +115,7 @@ func (db *DB) restore(parts []Part) error {
 func (db *DB) base(parts []Part) int {
 	best, most := -1, int64(-1)
 	for i, p := range parts {
-		if db.cfg.Backend != Disk || p.Info.Backend != Disk.String() || len(p.Info.Files) == 0 {
+		if db.cfg.Backend != Disk || p.Info.Backend != Disk.String() || p.Info.Version < treeVersion || len(p.Info.Files) == 0 {
 			continue
 		}
 		size := int64(0)
@@ -189,8 +190,8 @@ func (db *DB) strangers(lo, hi int) [][2]int {
 
 // check refuses what this version cannot read, and names that lead elsewhere.
 func (p Part) check() error {
-	if v := p.Info.Version; v < infoVersion || v > partsVersion {
-		return fmt.Errorf("the snapshot has format version %d; this program reads versions %d to %d", v, infoVersion, partsVersion)
+	if v := p.Info.Version; v < infoVersion || v > treeVersion {
+		return fmt.Errorf("the snapshot has format version %d; this program reads versions %d to %d", v, infoVersion, treeVersion)
 	}
 	if b := p.Info.Backend; b != Disk.String() && b != Memory.String() {
 		return fmt.Errorf("the snapshot was taken by an unknown backend %q", b)
@@ -288,16 +289,25 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 	if p.Info.Backend == Memory.String() {
 		return p.eachRun(f)
 	}
+	defer func() {
+		if cerr := db.cfg.FS.RemoveAll(tmp); err == nil {
+			err = cerr
+		}
+	}()
 	// Who does not spread calls may stop before the end.
 	if err := db.fetch(p, tmp, p.Spread != nil); err != nil {
 		return err
+	}
+	end := []byte{taskGroup + 1}
+	if p.Info.Version < treeVersion {
+		return oldtree.Each(db.cfg.FS, tmp, end, f)
 	}
 	tree, err := lsm.Open(db.cfg.FS, tmp, db.treeOptions())
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if cerr := errors.Join(tree.Close(), db.cfg.FS.RemoveAll(tmp)); err == nil {
+		if cerr := tree.Close(); err == nil {
 			err = cerr
 		}
 	}()
@@ -305,7 +315,7 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 	if err != nil {
 		return err
 	}
-	err = r.Range(nil, []byte{taskGroup + 1}, func(key, value []byte) (bool, error) {
+	err = r.Range(nil, end, func(key, value []byte) (bool, error) {
 		return true, f(key, value)
 	})
 	if cerr := r.Close(); err == nil {

@@ -430,7 +430,7 @@ func damages(good []byte) map[string][]byte {
 func TestBadInfo(t *testing.T) {
 	good := Info{Version: 1, Backend: "memory", Parallelism: 1}
 	for want, change := range map[string]func(i *Info){
-		"format version 3":      func(i *Info) { i.Version = 3 },
+		"format version 4":      func(i *Info) { i.Version = 4 },
 		`unknown backend "lsm"`: func(i *Info) { i.Backend = "lsm" },
 		"subtask 1 of 1":        func(i *Info) { i.Subtask = 1 },
 		`named "../x"`:          func(i *Info) { i.Files = []FileInfo{{Name: "../x"}} },

@@ -16,8 +16,10 @@ import (
 // and the encoding of rows.
 //
 // Version 2 is version 1 with numbers of partials in keys, and with times of the
-// last write before values; it is used where there are any.
-const infoVersion, partsVersion = 1, 2
+// last write before values; the memory backend uses it where there are any. In version
+// 3, which the disk backend uses always, the files are those of lsm; before they were
+// those of oldtree.
+const infoVersion, partsVersion, treeVersion = 1, 2, 3
 
 // Info says what a snapshot holds: all that is needed to restore it, besides
 // its files. It is part of the checkpoint's manifest, as JSON.
@@ -136,6 +138,9 @@ func (db *DB) Begin(id int64) (*Snapshot, error) {
 		}
 		if info.TTL {
 			s.info.Version = partsVersion
+		}
+		if db.cfg.Backend == Disk {
+			s.info.Version = treeVersion
 		}
 		s.info.Tables = append(s.info.Tables, info)
 	}

@@ -27,7 +27,7 @@ func compact(t *testing.T, db *DB) {
 	if db.disk.lsm == nil {
 		return
 	}
-	if err := db.disk.lsm.Compact([]byte{0}, []byte{0xff}); err != nil {
+	if err := db.disk.lsm.Compact(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -89,7 +89,7 @@ var writeGolden = flag.Bool("golden", false, "write the savepoint of this versio
 
 // TestOldSavepoint begins from savepoints that earlier versions have made.
 func TestOldSavepoint(t *testing.T) {
-	const newest = "savepoint-1"
+	const newest = "savepoint-2"
 	input := events(0, 7) + events(1, 5)
 	if *writeGolden {
 		p := newPlace(t)

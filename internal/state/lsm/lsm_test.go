@@ -3,11 +3,8 @@ package lsm
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
-	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"go.uber.org/goleak"
 
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -144,84 +141,5 @@ func TestDeadDisk(t *testing.T) {
 		}
 		fsys.FailFrom(1, 0)
 		db.Close()
-	}
-}
-
-// TestOpenOnFullDisk opens a map that wants to be compacted, on a disk that
-// fails at one moment after another: each time that is an error, or works, and
-// never the end of the process. A map that was opened is compacted.
-func TestOpenOnFullDisk(t *testing.T) {
-	inner := vfs.NewMem()
-	// Pebble compacts from four files on; this leaves ten.
-	compactions := newScheduler()
-	raw := &DB{dir: "db", memTable: memTableSize, failure: failure{told: make(chan struct{})}}
-	cache := NewCache(1 << 20)
-	defer cache.Close()
-	p, err := pebble.Open("db", raw.options(inner, cache, compactions))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 10 {
-		if err := errors.Join(p.Set([]byte{'a'}, []byte{byte(i)}, pebble.NoSync), p.Flush()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	opened := false
-	for n := int64(1); !opened; n++ {
-		fsys := vfs.NewFaultFS(inner)
-		fsys.FailFrom(n, -1)
-		db, err := Open(fsys, "db", Options{})
-		opened = err == nil
-		if err != nil && !errors.Is(err, vfs.ErrInjected) {
-			t.Fatalf("call %d: %v", n, err)
-		}
-		if opened {
-			db.Close() // with or without an error: its disk is dead
-		}
-	}
-	db := open(t, inner, "db")
-	defer db.Close()
-	for range 1000 {
-		if db.p.Metrics().Levels[0].TablesCount < 4 {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Errorf("a map that was opened is not compacted: %s", db.p.Metrics())
-}
-
-// TestBlocksAreCompressedIfItIsWorthIt writes values that become a tenth as large, and
-// others that become somewhat smaller.
-func TestBlocksAreCompressedIfItIsWorthIt(t *testing.T) {
-	const rows, length = 4000, 64
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, c := range []struct {
-		name        string
-		same        int // bytes of each value
-		least, most uint64
-	}{
-		{"much", length, 0, rows * length / 2},
-		{"hardly", length / 2, rows * length, rows * length * 2},
-	} {
-		db := open(t, vfs.NewMem(), "live")
-		b := db.NewBatch()
-		for i := range rows {
-			value := make([]byte, length)
-			for j := c.same; j < length; j++ {
-				value[j] = byte(random.Uint32())
-			}
-			b.Set(fmt.Appendf(nil, "%06d", i), value)
-		}
-		err := errors.Join(b.Commit(), db.flush())
-		size := db.p.Metrics().DiskSpaceUsage()
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		if size < c.least || size > c.most {
-			t.Errorf("%s: %d bytes, want %d to %d", c.name, size, c.least, c.most)
-		}
 	}
 }

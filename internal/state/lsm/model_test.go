@@ -20,20 +20,6 @@ import (
 	"github.com/millstream-io/millstream/internal/state/lsm"
 )
 
-// pebbleFlaws are what the tests let pass since Pebble 2.1.7 does it, and is not right:
-//
-//   - Excise may lose entries, without an error, if a read fails in it
-//     (determineLeftTableBounds does not ask whether SeekLT has failed);
-//   - if a file other than a table is damaged or missing (the list of files, its
-//     marker), there may be older contents, or none, without an error;
-//   - a table of another length is an error that names the file, but no CorruptError,
-//     and at times neither is damage that a compaction finds first;
-//   - each read of a damaged block looks for the bit that has changed, which takes a
-//     second for 32 kB, and 10 s for 100 kB.
-//
-// A map of another kind must pass with false.
-const pebbleFlaws = true
-
 // entry is an entry of a map, model all of them in order.
 type (
 	entry struct{ key, value string }

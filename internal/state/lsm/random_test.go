@@ -242,7 +242,7 @@ func (w *world) compact() {
 	if w.one(50) || from >= to {
 		from, to = "\x00", end
 	}
-	w.check(w.db.Compact([]byte(from), []byte(to)), "compact")
+	w.check(w.db.Compact(), "compact")
 }
 
 func (w *world) save() { w.saved = append(w.saved, w.checkpoint(w.db, w.m, w.names)) }
@@ -291,7 +291,7 @@ func (w *world) branch() {
 		m = m.after(ops)
 	}
 	if w.one(30) {
-		w.check(db.Compact([]byte{0}, []byte(end)), "compact a copy")
+		w.check(db.Compact(), "compact a copy")
 	}
 	if w.one(60) {
 		w.saved = append(w.saved, w.checkpoint(db, m, names))
@@ -369,9 +369,6 @@ func (w *world) run(steps int) {
 		w.step()
 	}
 	w.check(checkDB(w.db, w.m, 1), "live, at the end")
-	for _, c := range w.caches[1:] {
-		c.Close() // those who use it go on
-	}
 	w.caches = w.caches[:1]
 	w.commit()
 	w.save()
@@ -445,7 +442,7 @@ func TestLarge(t *testing.T) {
 				t.Errorf("seed %d, view %d: %v", seed, i, err)
 			}
 		}
-		if err := errors.Join(db.Checkpoint("saved"), db.Compact([]byte{1}, []byte{2}), checkDB(db, modelOf(now), 5), db.Close()); err != nil {
+		if err := errors.Join(db.Checkpoint("saved"), db.Compact(), checkDB(db, modelOf(now), 5), db.Close()); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		checkAt(t, fsys, "saved", modelOf(now))
@@ -622,7 +619,7 @@ func TestOneCacheForMany(t *testing.T) {
 				}
 				ops := g.rows(300)
 				m := model(nil).after(ops)
-				if err := errors.Join(commit(db, ops, g.rnd), db.Compact([]byte{0}, []byte(end)), checkDB(db, m, 1)); err != nil {
+				if err := errors.Join(commit(db, ops, g.rnd), db.Compact(), checkDB(db, m, 1)); err != nil {
 					t.Fatal(err)
 				}
 				dbs, models = append(dbs, db), append(models, m)
@@ -636,7 +633,7 @@ func TestOneCacheForMany(t *testing.T) {
 			}
 			ops := g.rows(200)
 			dbs, models = append(dbs, twin), append(models, models[0].after(ops))
-			if err := errors.Join(commit(twin, ops, g.rnd), twin.Compact([]byte{0}, []byte(end))); err != nil {
+			if err := errors.Join(commit(twin, ops, g.rnd), twin.Compact()); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
@@ -651,9 +648,6 @@ func TestOneCacheForMany(t *testing.T) {
 					t.Error(err)
 				}
 			}
-		}
-		if cache != nil {
-			cache.Close()
 		}
 	}
 }

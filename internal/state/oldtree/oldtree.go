@@ -1,0 +1,110 @@
+// Package oldtree reads the files of checkpoints with format versions 1 and 2 of the
+// state store, which are those of Pebble. Nothing writes them any more.
+package oldtree
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/millstream-io/millstream/internal/state/lsm"
+	"github.com/millstream-io/millstream/internal/vfs"
+)
+
+// Each calls f with all entries below end of the map in dir, in order. The bytes are
+// good during the call only. Damage is an *lsm.CorruptError. The directory must be
+// the caller's own.
+func Each(fsys vfs.FS, dir string, end []byte, f func(key, value []byte) error) (err error) {
+	p, err := pebble.Open(dir, &pebble.Options{
+		FS:                 fsys,
+		ReadOnly:           true,
+		DisableWAL:         true,
+		FormatMajorVersion: pebble.FormatTableFormatV6,
+		Merger:             counts,
+		Logger:             quiet{},
+	})
+	if err != nil {
+		return explain(dir, err)
+	}
+	defer func() {
+		if cerr := p.Close(); err == nil && cerr != nil {
+			err = explain(dir, cerr)
+		}
+	}()
+	it, err := p.NewIter(&pebble.IterOptions{UpperBound: end})
+	if err != nil {
+		return explain(dir, err)
+	}
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var value []byte
+		if value, err = it.ValueAndErr(); err != nil {
+			err = explain(dir, err)
+			break
+		}
+		err = f(it.Key(), value)
+	}
+	if cerr := it.Close(); err == nil && cerr != nil {
+		err = explain(dir, cerr)
+	}
+	return err
+}
+
+// explain names the file that an error is about where it is known, and the directory
+// otherwise.
+func explain(dir string, err error) error {
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		return &lsm.CorruptError{File: info.Path, Err: err}
+	}
+	return fmt.Errorf("state in %s: %w", dir, err)
+}
+
+// quiet drops what Pebble says: what matters is an error of a call as well.
+type quiet struct{}
+
+// Infof implements pebble.Logger.
+func (quiet) Infof(string, ...any) {}
+
+// Errorf implements pebble.Logger.
+func (quiet) Errorf(string, ...any) {}
+
+// Fatalf implements pebble.Logger.
+func (quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// counts merges values by adding them up. Its name is in the files.
+var counts = &pebble.Merger{
+	Name: "millstream.count.1",
+	Merge: func(_, value []byte) (pebble.ValueMerger, error) {
+		n, err := count(value)
+		return &countMerger{n}, err
+	},
+}
+
+func count(value []byte) (int64, error) {
+	n, used := binary.Varint(value)
+	if used != len(value) {
+		return 0, errors.New("oldtree: not a count")
+	}
+	return n, nil
+}
+
+type countMerger struct{ n int64 }
+
+// MergeNewer implements pebble.ValueMerger.
+func (m *countMerger) MergeNewer(value []byte) error { return m.add(value) }
+
+// MergeOlder implements pebble.ValueMerger.
+func (m *countMerger) MergeOlder(value []byte) error { return m.add(value) }
+
+func (m *countMerger) add(value []byte) error {
+	n, err := count(value)
+	m.n += n
+	return err
+}
+
+// Finish implements pebble.ValueMerger.
+func (m *countMerger) Finish(bool) ([]byte, io.Closer, error) {
+	return binary.AppendVarint(nil, m.n), nil, nil
+}
