@@ -8,9 +8,9 @@ import (
 	"github.com/millstream-io/millstream/internal/state/lsm"
 )
 
-// Budget is memory that any number of DBs share: for rows, and for the blocks
-// and memtables of their files. A DB that finds the rows of all to take too
-// much lets its own go, unless it has less than its share.
+// Budget is memory that any number of DBs share: for rows, and for what their trees
+// keep in memory. A DB that finds the rows of all to take too much lets its own go,
+// unless it has less than its share.
 //
 // Its methods may be called from any goroutine.
 type Budget struct {
@@ -21,7 +21,7 @@ type Budget struct {
 	// count is the number of members.
 	count atomic.Int64
 	// cache is for the trees of which rows are read one by one, ordered for those
-	// that are read in order, where a block is of use only once.
+	// that are read in order, which keep indexes only.
 	cache, ordered atomic.Pointer[lsm.Cache]
 	// lean makes rows leave memory early.
 	lean atomic.Bool
@@ -39,17 +39,18 @@ type member struct {
 }
 
 // The shares of a budget, behind what the program needs in any case: rows may
-// take half of it, the files' blocks and memtables three sixteenths, rows between
+// take half of it, what the trees keep in memory three sixteenths, rows between
 // operators an eighth. The rest is for work.
 const (
 	rowShare = 2
-	// cacheParts of cacheShare are for blocks and memtables: a row takes a third
-	// of the room there that it takes in a table.
+	// cacheParts of cacheShare are for the trees: indexes and filters, and blocks that
+	// were written last, where a row takes a third of the room that it takes in a table.
+	// What is not written yet comes on top (see memTable).
 	cacheParts, cacheShare = 3, 16
-	// orderedShare is for blocks that are read in order.
+	// orderedShare is for the indexes of trees that are read in order.
 	orderedShare = 32
 	// leanShare is the share of rows where they are to leave memory early; the
-	// blocks take over the rest of theirs.
+	// trees take over the rest of theirs.
 	leanShare = 16
 	// QueueShare is that of rows between operators.
 	QueueShare = 8
@@ -64,7 +65,7 @@ const (
 )
 
 // NewBudget returns a budget for a process that may take so many bytes. lean makes rows leave memory
-// early and gives their room to the blocks of files.
+// early and gives their room to the trees.
 func NewBudget(limit int64, lean bool) *Budget {
 	b := &Budget{members: make(map[*member]bool)}
 	b.SetLimit(limit, lean)

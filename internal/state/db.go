@@ -55,8 +55,8 @@ type Config struct {
 	// nil, is told how many of their rows were removed.
 	Now     func() int64
 	Expired func(n int64)
-	// Cache holds blocks of the files of DBs without a Budget; nil means the
-	// one that the process has for all.
+	// Cache is what the tree of a DB without a Budget keeps in memory; nil means one of
+	// its own.
 	Cache *lsm.Cache
 }
 

@@ -33,8 +33,8 @@ type FileInfo struct {
 	At string `json:"at,omitempty"`
 }
 
-// tailSize is the length of the end of a file that Tail is about: it holds what
-// the file's blocks are and where.
+// tailSize is the length of the end of a file that Tail is about: it has the checksum
+// of the index, which says what the file's blocks are and where.
 const tailSize = 4 << 10
 
 // shared reports whether a file never changes under its name, and has a sum in

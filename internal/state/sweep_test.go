@@ -18,7 +18,7 @@ func (m *mortalDB) tick(t *testing.T, ms int64) {
 	}
 }
 
-// compact merges what is on disk down to the last level.
+// compact merges all that is on disk into one run.
 func compact(t *testing.T, db *DB) {
 	t.Helper()
 	if err := db.writeGone(); err != nil {
@@ -62,7 +62,7 @@ func checkCalendar(t *testing.T, tb Table) {
 }
 
 // TestSweepReadsWhatExpires: rows on disk are looked at once when they come, and not
-// again before some have expired, wherever compactions have put them; whether they are
+// again before some have expired, wherever merges have put them; whether they are
 // spread over key groups, or one has many stretches.
 func TestSweepReadsWhatExpires(t *testing.T) {
 	for _, byTask := range []bool{false, true} {

@@ -154,7 +154,7 @@ func TestExpiredRowsLeave(t *testing.T) {
 	if left, err := m.table.Space(0).Len(); err != nil || left != 5 || rows != 0 || m.expired != n {
 		t.Errorf("%d rows are left (%v), %d of them on disk, and %d have expired", left, err, rows, m.expired)
 	}
-	// The files shrink when they are compacted, in the background.
+	// The files shrink when they are merged, in the background.
 	size := func(p Part) (bytes int64) {
 		for _, f := range p.Info.Files {
 			bytes += f.Length
