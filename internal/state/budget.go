@@ -39,14 +39,14 @@ type member struct {
 }
 
 // The shares of a budget, behind what the program needs in any case: rows may
-// take half of it, what the trees keep in memory three sixteenths, rows between
+// take half of it, what the trees keep in memory a quarter, rows between
 // operators an eighth. The rest is for work.
 const (
 	rowShare = 2
 	// cacheParts of cacheShare are for the trees: indexes and filters, and blocks that
 	// were written last, where a row takes a third of the room that it takes in a table.
 	// What is not written yet comes on top (see memTable).
-	cacheParts, cacheShare = 3, 16
+	cacheParts, cacheShare = 4, 16
 	// orderedShare is for the indexes of trees that are read in order.
 	orderedShare = 32
 	// leanShare is the share of rows where they are to leave memory early; the
@@ -111,7 +111,7 @@ func (b *Budget) rowBytes() int64 {
 
 // rowTarget is what they have when none has to wait: while the files of a snapshot are
 // made no rows leave, and what comes in meanwhile takes the rest.
-func (b *Budget) rowTarget() int64 { return b.rowBytes() / 5 * 4 }
+func (b *Budget) rowTarget() int64 { return b.rowBytes() / 10 * 9 }
 
 func (b *Budget) cacheBytes() int64 {
 	if b.lean.Load() {

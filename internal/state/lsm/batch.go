@@ -9,20 +9,21 @@ import (
 // come in ascending order cost least.
 type Batch struct {
 	db *DB
-	// list are the writes in their order, bytes has their keys and values.
-	list  []write
-	bytes []byte
-	// unsorted is set if a key is not above the one before.
-	unsorted bool
+	// list are the writes whose keys are above those before them, rest the others;
+	// bytes has their keys and values, and writes is their number.
+	list, rest []write
+	bytes      []byte
+	writes     int32
 	// dead are ranges that were removed, and before how many writes each was
 	// preceded by.
 	dead   []span
 	before []int32
 }
 
-// write is one write of a batch: the key ends where the value begins.
+// write is the at-th write of a batch: the key ends where the value begins.
 type write struct {
 	from, key, to uint32
+	at            int32
 	kind          kind
 }
 
@@ -43,8 +44,11 @@ func (b *Batch) Delete(key []byte) { b.put(key, nil, remove) }
 
 // DeleteRange removes the keys in [from, to).
 func (b *Batch) DeleteRange(from, to []byte) {
+	if bytes.Compare(from, to) >= 0 {
+		return
+	}
 	b.dead = append(b.dead, span{bytes.Clone(from), bytes.Clone(to)})
-	b.before = append(b.before, int32(len(b.list)))
+	b.before = append(b.before, b.writes)
 }
 
 // Add adds n to the count that is stored under key, 0 if there is none.
@@ -54,13 +58,15 @@ func (b *Batch) Add(key []byte, n int64) {
 }
 
 func (b *Batch) put(key, value []byte, k kind) {
-	w := write{from: uint32(len(b.bytes)), kind: k}
+	w := write{from: uint32(len(b.bytes)), at: b.writes, kind: k}
 	b.bytes = append(b.bytes, key...)
 	w.key = uint32(len(b.bytes))
 	b.bytes = append(b.bytes, value...)
 	w.to = uint32(len(b.bytes))
-	if n := len(b.list); n > 0 && !b.unsorted {
-		b.unsorted = bytes.Compare(b.keyOf(b.list[n-1]), key) >= 0
+	b.writes++
+	if n := len(b.list); n > 0 && bytes.Compare(b.keyOf(b.list[n-1]), key) >= 0 {
+		b.rest = append(b.rest, w)
+		return
 	}
 	b.list = append(b.list, w)
 }
@@ -96,11 +102,8 @@ func (b *Batch) Commit() error {
 // run makes a sorted run of the writes, nil if there are none.
 func (b *Batch) run() (*run, error) {
 	b.bury()
-	if b.unsorted {
-		b.sort()
-	}
 	dead := normal(b.dead)
-	if len(b.list) == 0 {
+	if len(b.list) == 0 && len(b.rest) == 0 {
 		if len(dead) == 0 {
 			return nil, nil
 		}
@@ -108,27 +111,48 @@ func (b *Batch) run() (*run, error) {
 		r.fresh = true
 		return r, nil
 	}
-	w := b.db.memWriter()
-	for i := 0; i < len(b.list); {
-		first := b.list[i]
-		n := 1
-		for i+n < len(b.list) && b.unsorted && bytes.Equal(b.keyOf(b.list[i+n]), b.keyOf(first)) {
-			n++
-		}
-		value, k, err := b.foldOf(b.list[i : i+n])
-		if err != nil {
-			return nil, err
-		}
-		if err := w.add(b.keyOf(first), value, k); err != nil {
-			return nil, err
-		}
-		i += n
+	// Blocks leave out what keys have in common.
+	w := b.db.memWriter(int(b.writes), len(b.bytes)/4*3)
+	if err := b.each(w.add); err != nil {
+		return nil, err
 	}
 	t, err := w.inMemory(b.db)
 	if err != nil {
 		return nil, err
 	}
 	return newRun([]*table{t}, dead), nil
+}
+
+// each calls f with what the writes of each key come to, in order.
+func (b *Batch) each(f func(key, value []byte, k kind) error) error {
+	// Newest first. What is in rest is newer than what is in list under the same key.
+	slices.Reverse(b.rest)
+	slices.SortStableFunc(b.rest, func(x, y write) int { return bytes.Compare(b.keyOf(x), b.keyOf(y)) })
+	list, rest := b.list, b.rest
+	var same []write
+	for len(list) > 0 || len(rest) > 0 {
+		order := 1
+		if len(rest) == 0 {
+			order = -1
+		} else if len(list) > 0 {
+			order = bytes.Compare(b.keyOf(list[0]), b.keyOf(rest[0]))
+		}
+		same = same[:0]
+		for order >= 0 && len(rest) > 0 && (len(same) == 0 || bytes.Equal(b.keyOf(rest[0]), b.keyOf(same[0]))) {
+			same, rest = append(same, rest[0]), rest[1:]
+		}
+		if order <= 0 {
+			same, list = append(same, list[0]), list[1:]
+		}
+		value, k, err := b.foldOf(same)
+		if err == nil {
+			err = f(b.keyOf(same[0]), value, k)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // foldOf is what writes of one key come to, which are newest first.
@@ -149,31 +173,16 @@ func (b *Batch) foldOf(list []write) (value []byte, k kind, err error) {
 
 // bury drops the writes that a range has removed after them.
 func (b *Batch) bury() {
-	if len(b.dead) == 0 || len(b.list) == 0 || b.before[len(b.before)-1] == 0 {
+	if len(b.dead) == 0 || b.before[len(b.before)-1] == 0 {
 		return
 	}
-	kept := b.list[:0]
-	at := 0
-	later := make([]spans, 0, len(b.dead)) // what is removed from the i-th range on
-	var all spans
-	for i := range slices.Backward(b.dead) {
-		all = all.with(spans{b.dead[i]})
-		later = append(later, all)
+	later := make([]spans, len(b.dead)+1) // what is removed from the i-th range on
+	for i, s := range slices.Backward(b.dead) {
+		later[i] = later[i+1].with(spans{s})
 	}
-	for i, w := range b.list {
-		for at < len(b.before) && int(b.before[at]) <= i {
-			at++
-		}
-		if at < len(b.before) && later[len(later)-1-at].covers(b.keyOf(w)) {
-			continue
-		}
-		kept = append(kept, w)
+	gone := func(w write) bool {
+		i, _ := slices.BinarySearch(b.before, w.at+1)
+		return later[i].covers(b.keyOf(w))
 	}
-	b.list = kept
-}
-
-// sort sorts the writes by key, newest first.
-func (b *Batch) sort() {
-	slices.Reverse(b.list)
-	slices.SortStableFunc(b.list, func(x, y write) int { return bytes.Compare(b.keyOf(x), b.keyOf(y)) })
+	b.list, b.rest = slices.DeleteFunc(b.list, gone), slices.DeleteFunc(b.rest, gone)
 }

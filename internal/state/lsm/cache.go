@@ -52,9 +52,12 @@ func (c *Cache) admit(t *table, m *meta) {
 	}
 }
 
-// remove takes the meta data of the i-th table out.
+// remove takes the meta data of the i-th table out, and closes its file.
 func (c *Cache) remove(i int) {
 	t, last := c.in[i], len(c.in)-1
+	if err := t.closeFile(); err != nil {
+		t.db.set(err)
+	}
 	c.used -= t.meta.Load().memBytes()
 	t.meta.Store(nil)
 	c.in[i] = c.in[last]
@@ -70,6 +73,37 @@ func (c *Cache) keep(t *table, blocks []byte) {
 	c.kept = append(c.kept, t)
 	c.keptBytes += int64(cap(blocks))
 	c.trim()
+}
+
+// keepOlder keeps the blocks of a table that was made of others, if there is room
+// without giving up any.
+func (c *Cache) keepOlder(t *table) error {
+	m, err := t.index()
+	if err != nil || !c.hasRoom(m.end()) {
+		return err
+	}
+	blocks := make([]byte, m.end())
+	if err := t.read(blocks, 0); err != nil {
+		return err
+	}
+	for i := range m.blocks() {
+		if why := check(blocks[m.starts[i]:m.starts[i+1]]); why != "" {
+			return t.corrupt(why)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.blocks.Store(&blocks)
+	c.kept = slices.Insert(c.kept, 0, t)
+	c.keptBytes += int64(len(blocks))
+	c.trim()
+	return nil
+}
+
+func (c *Cache) hasRoom(n int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used+c.keptBytes+n <= c.limit
 }
 
 // trim gives up blocks that are kept if there is no room for them.

@@ -44,9 +44,14 @@ func (c *cursor) load(t *table, m *meta, no int) error {
 		return nil
 	}
 	c.blockOf = nil
-	stored, err := c.stored(t, m, no)
+	stored, inMemory, err := c.stored(t, m, no)
 	if err != nil {
 		return err
+	}
+	if !inMemory {
+		if why := check(stored); why != "" {
+			return t.corrupt(why)
+		}
 	}
 	b, plain, why := unpack(stored, c.plain)
 	if c.plain = plain; why != "" {
@@ -56,16 +61,17 @@ func (c *cursor) load(t *table, m *meta, no int) error {
 	return nil
 }
 
-// stored returns the bytes of a block, with its tail.
-func (c *cursor) stored(t *table, m *meta, no int) ([]byte, error) {
+// stored returns the bytes of a block, with its tail, and whether the table has them in
+// memory.
+func (c *cursor) stored(t *table, m *meta, no int) (bytes []byte, inMemory bool, err error) {
 	from, to := int64(m.starts[no]), int64(m.starts[no+1])
 	if blocks := t.blocks.Load(); blocks != nil {
-		return (*blocks)[from:to], nil
+		return (*blocks)[from:to], true, nil
 	}
 	if c.bufOf == t && no >= c.bufFrom {
 		base := int64(m.starts[c.bufFrom])
 		if to-base <= int64(len(c.buf)) {
-			return c.buf[from-base : to-base], nil
+			return c.buf[from-base : to-base], false, nil
 		}
 	}
 	onward := c.bufOf == t && int64(m.starts[c.bufFrom])+int64(len(c.buf)) == from
@@ -85,10 +91,10 @@ func (c *cursor) stored(t *table, m *meta, no int) ([]byte, error) {
 	c.bufOf = nil
 	c.buf = slices.Grow(c.buf[:0], int(size))[:size]
 	if err := t.read(c.buf, from); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	c.bufOf, c.bufFrom = t, no
-	return c.buf[:to-from], nil
+	return c.buf[:to-from], false, nil
 }
 
 // take reads the entry that the cursor is at.

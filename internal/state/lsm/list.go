@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"strings"
 
 	"github.com/millstream-io/millstream/internal/vfs"
@@ -17,7 +16,7 @@ import (
 //	  number of tables, and for each number, length, entries, removing ones (uvarint),
 //	  first and last key
 //	  number of spans that it removes of older runs, and for each from and to
-//	crc32c of all before (4, little endian)
+//	checksum of all before (4, little endian)
 //
 // Keys have their length before them. Only a checkpoint has a list; a map that is in
 // use does not outlive its process.
@@ -59,7 +58,7 @@ func appendList(out []byte, v *version) []byte {
 			key(s.to)
 		}
 	}
-	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
+	return binary.LittleEndian.AppendUint32(out, checksum(out))
 }
 
 // readList returns the runs that the list of the directory has, none if there is no
@@ -78,7 +77,7 @@ func (db *DB) readList() ([]*run, error) {
 	if n < len(listMark) || !strings.HasPrefix(string(data), listMark) {
 		return nil, corrupt("it does not begin as a list of runs")
 	}
-	if crc32.Checksum(data[:n], castagnoli) != binary.LittleEndian.Uint32(data[n:]) {
+	if checksum(data[:n]) != binary.LittleEndian.Uint32(data[n:]) {
 		return nil, corrupt("its checksum is wrong")
 	}
 	d := decoder{data: data[len(listMark):n]}

@@ -30,7 +30,7 @@ const (
 	orderedBlockSize = maxBlock
 	// maxTable is the size of a table from which on another one begins; tables are
 	// smaller where memory is short, since filters are made at their ends.
-	maxTable, memTables = 32 << 20, 8
+	maxTable, memTables = 16 << 20, 2
 	// maxAhead is how much of a table is read at a time.
 	maxAhead = 128 << 10
 )

@@ -79,7 +79,19 @@ func (db *DB) mergeRuns(v *version, in []*run) error {
 	if err != nil {
 		return err
 	}
+	if out == nil || db.inOrder {
+		db.install(in, out)
+		return nil
+	}
+	// Blocks of the runs that are no more were kept perhaps, and there is room now.
+	out.users.Add(1)
+	defer out.drop()
 	db.install(in, out)
+	for _, t := range out.tables {
+		if err := db.cache.keepOlder(t); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -123,8 +135,8 @@ func sizeClass(size int64, fan int) (class int) {
 }
 
 // bottomHeavy reports whether all runs should be merged into one: where rows are read
-// one by one, once the newer ones are half as large as the oldest, so that what was
-// replaced does not take more than that; and once half as many entries remove
+// one by one, once the newer ones are as large as the oldest, so that what was replaced
+// does not take more than what is there; and once half as many entries remove
 // something as store something.
 func (db *DB) bottomHeavy(runs []*run) bool {
 	if len(runs) < 2 {
@@ -143,7 +155,7 @@ func (db *DB) bottomHeavy(runs []*run) bool {
 			removes += t.removes
 		}
 	}
-	return removes > 0 && 3*removes >= entries || !db.inOrder && 2*newer >= oldest && newer > 0
+	return removes > 0 && 3*removes >= entries || !db.inOrder && newer >= oldest && newer > 0
 }
 
 // mergeToDisk writes what neighbouring runs of a version come to; nil if that is nothing.
@@ -211,6 +223,7 @@ type output struct {
 	w      *writer
 	file   vfs.File
 	number uint64
+	buf    []byte // that of the last writer
 	tables []*table
 }
 
@@ -233,7 +246,7 @@ func (o *output) begin() (err error) {
 	if o.number, o.file, err = o.db.create(); err != nil {
 		return err
 	}
-	o.w = &writer{format: o.format, file: o.file}
+	o.w = &writer{format: o.format, file: o.file, out: o.buf[:0]}
 	return nil
 }
 
@@ -253,7 +266,7 @@ func (o *output) end() error {
 		return err
 	}
 	w := o.w
-	o.w = nil
+	o.w, o.buf = nil, w.out
 	o.tables = append(o.tables, &table{db: o.db, number: o.number, size: int64(w.written), first: w.first, last: w.last, entries: w.entries, removes: w.removes})
 	return nil
 }

@@ -127,6 +127,9 @@ func commit(db *lsm.DB, ops []op, rnd *rand.Rand) error {
 		case removeRange:
 			value = append(value[:0], o.to...)
 			b.DeleteRange(key, value)
+			if o.key >= o.to {
+				least -= len(o.key) + len(o.val) // nothing is removed
+			}
 		case add:
 			b.Add(key, o.n)
 		}

@@ -7,8 +7,15 @@ import (
 	"github.com/millstream-io/millstream/internal/vfs"
 )
 
-// memWriter makes a table in memory, of the same form as in a file.
-func (db *DB) memWriter() *writer { return &writer{format: db.format(true)} }
+// memWriter makes a table in memory, of the same form as in a file, of so many entries
+// whose keys and values have some bytes.
+func (db *DB) memWriter(entries, bytes int) *writer {
+	w := &writer{format: db.format(true), out: make([]byte, 0, bytes)}
+	if w.filter {
+		w.hashes = make([]uint32, 0, entries)
+	}
+	return w
+}
 
 func (db *DB) format(filter bool) format {
 	if db.inOrder {
@@ -75,13 +82,17 @@ func (db *DB) unwritten() (n int64) {
 	return n
 }
 
+// The number of runs in memory above which they are merged even if they are not
+// as small as that.
+const maxFresh, smallRun = 8, 64 << 10
+
 // tidy merges small runs in memory, so that there are few of them, and each entry is
 // merged a few times only.
 func (db *DB) tidy() error {
 	for {
 		db.mu.Lock()
 		v := db.now
-		two := len(v.runs) > 1 && db.alike(v.runs[0], v.runs[1])
+		two := len(v.runs) > 1 && db.alike(v.runs[0], v.runs[1]) && (v.runs[1].size() < smallRun || v.fresh() > maxFresh)
 		if !two {
 			db.mu.Unlock()
 			return nil
@@ -117,7 +128,14 @@ func (db *DB) alike(newer, older *run) bool {
 }
 
 func (db *DB) mergeInMemory(v *version, in []*run) (*run, error) {
-	w := db.memWriter()
+	entries, bytes := 0, 0
+	for _, r := range in {
+		for _, t := range r.tables {
+			entries += int(t.entries)
+			bytes += int(t.size)
+		}
+	}
+	w := db.memWriter(entries, bytes)
 	err := db.mergeInto(v, in, false, func(key, value []byte, k kind) error { return w.add(key, value, k) })
 	if err != nil {
 		return nil, err
@@ -215,11 +233,7 @@ func (db *DB) flush() error {
 // toFlush parts the runs in memory, oldest first: large ones are written as they
 // are, small ones together.
 func (db *DB) toFlush(all bool) (parts [][]*run) {
-	runs := db.now.runs
-	fresh := 0
-	for fresh < len(runs) && runs[fresh].fresh {
-		fresh++
-	}
+	runs, fresh := db.now.runs, db.now.fresh()
 	large := func(r *run) bool { return r.size() >= int64(db.memTable/2) }
 	for end := fresh; end > 0; {
 		from := end - 1

@@ -6,7 +6,8 @@ import (
 	"sort"
 )
 
-// span is a range of keys [from, to) of which older runs have nothing any more.
+// span is a range of keys [from, to) of which older runs have nothing any more. It is not
+// empty.
 type span struct{ from, to []byte }
 
 // spans are in order, and do not overlap or touch.
@@ -14,7 +15,6 @@ type spans []span
 
 // normal makes such a list of any spans, which it changes.
 func normal(list []span) spans {
-	list = slices.DeleteFunc(list, func(s span) bool { return bytes.Compare(s.from, s.to) >= 0 })
 	byFrom := func(a, b span) int { return bytes.Compare(a.from, b.from) }
 	if !slices.IsSortedFunc(list, byFrom) {
 		slices.SortFunc(list, byFrom)
@@ -40,7 +40,37 @@ func (l spans) with(other spans) spans {
 	case len(other) == 0:
 		return l
 	}
-	return normal(slices.Concat(l, other))
+	if len(other) > len(l) {
+		l, other = other, l
+	}
+	out := make(spans, 0, len(l)+len(other))
+	for _, s := range other {
+		// Those of l before s stay as they are: l may be long, and other mostly is short.
+		n := sort.Search(len(l), func(i int) bool { return bytes.Compare(l[i].to, s.from) >= 0 })
+		out, l = append(out, l[:n]...), l[n:]
+		out = out.join(s)
+		for len(l) > 0 && bytes.Compare(l[0].from, out[len(out)-1].to) <= 0 {
+			out, l = out.join(l[0]), l[1:]
+		}
+	}
+	return append(out, l...)
+}
+
+// join adds a span to the list, which it changes: to its last one if they touch. It
+// must not touch those before.
+func (l spans) join(s span) spans {
+	n := len(l)
+	if n == 0 || bytes.Compare(s.from, l[n-1].to) > 0 {
+		return append(l, s)
+	}
+	last := &l[n-1]
+	if bytes.Compare(s.from, last.from) < 0 {
+		last.from = s.from
+	}
+	if bytes.Compare(s.to, last.to) > 0 {
+		last.to = s.to
+	}
+	return l
 }
 
 // behind returns the index of the first span that ends behind key.

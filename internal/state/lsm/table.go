@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"sort"
 	"sync"
@@ -34,16 +33,16 @@ type table struct {
 	used  atomic.Bool // since the cache came by
 	users atomic.Int32
 
-	mu   sync.Mutex // for opening it
-	file atomic.Pointer[openFile]
+	// mu is held to read the file, and alone to open and to close it. It is closed when
+	// the meta data leave memory, so that there are not more open files than fit there.
+	mu   sync.RWMutex
+	file vfs.File
 
 	// covered are the bytes of entries that newer runs have removed, of total,
 	// by what was found for coveredBy. Only who merges uses them.
 	covered, total int64
 	coveredBy      *span
 }
-
-type openFile struct{ vfs.File }
 
 const tableSuffix = ".sst"
 
@@ -74,39 +73,46 @@ func (t *table) drop() {
 }
 
 func (t *table) closeFile() error {
-	if f := t.file.Swap(nil); f != nil {
-		return f.Close()
-	}
-	return nil
-}
-
-func (t *table) open() (vfs.File, error) {
-	if f := t.file.Load(); f != nil {
-		return f, nil
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if f := t.file.Load(); f != nil {
-		return f, nil
+	f := t.file
+	t.file = nil
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+// open opens the file if it is not.
+func (t *table) open() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file != nil {
+		return nil
 	}
 	f, err := t.db.fs.Open(t.path(), vfs.RandomReads)
 	if vfs.IsNotExist(err) {
-		return nil, &CorruptError{File: t.path(), Err: err}
+		return &CorruptError{File: t.path(), Err: err}
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		t.file = f
 	}
-	t.file.Store(&openFile{f})
-	return f, nil
+	return err
 }
 
 // read reads a part of the file.
 func (t *table) read(buf []byte, at int64) error {
-	f, err := t.open()
-	if err != nil {
-		return err
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for t.file == nil { // it may be closed in between
+		t.mu.RUnlock()
+		err := t.open()
+		t.mu.RLock()
+		if err != nil {
+			return err
+		}
 	}
-	n, err := f.ReadAt(buf, at)
+	n, err := t.file.ReadAt(buf, at)
 	if n == len(buf) {
 		return nil
 	}
@@ -157,7 +163,7 @@ func (t *table) readMeta() (*meta, error) {
 	if err := t.read(data, t.size-fileTail-length); err != nil {
 		return nil, err
 	}
-	if crc32.Checksum(data, castagnoli) != sum {
+	if checksum(data) != sum {
 		return nil, t.corrupt("the checksum of its index is wrong")
 	}
 	m, ok := parseMeta(data)
@@ -297,6 +303,14 @@ func (v *version) union(all spans, r *run) spans {
 		}
 	}
 	return all.with(r.dead)
+}
+
+// fresh is the number of runs in memory.
+func (v *version) fresh() (n int) {
+	for n < len(v.runs) && v.runs[n].fresh {
+		n++
+	}
+	return n
 }
 
 // oldest reports whether a run is the oldest one.

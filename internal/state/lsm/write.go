@@ -3,21 +3,21 @@ package lsm
 import (
 	"bytes"
 	"encoding/binary"
-	"hash/crc32"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/klauspost/compress/s2"
+	"github.com/zeebo/xxh3"
 
 	"github.com/millstream-io/millstream/internal/vfs"
 )
 
 // A table is a file with entries in ascending order:
 //
-//	blocks, each followed by how it is packed (1 byte) and the crc32c of both (4)
+//	blocks, each followed by how it is packed (1 byte) and the checksum of both (4)
 //	the meta data: see meta
-//	its length (4), its crc32c (4), and a mark (8)
+//	its length (4), its checksum (4), and a mark (8)
 //
 // Numbers of a fixed size are little endian.
 const (
@@ -32,7 +32,8 @@ const (
 	packed
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// checksum is that of a block, of an index and of a list.
+func checksum(data []byte) uint32 { return uint32(xxh3.Hash(data)) }
 
 // headSize is the length of what keys of entries that are removed together begin with,
 // as far as it is longer than that.
@@ -61,6 +62,9 @@ type meta struct {
 func (m *meta) memBytes() int64 {
 	return int64(cap(m.seps.bytes) + 4*cap(m.seps.ends) + 4*cap(m.starts) + cap(m.heads.bytes) + 4*cap(m.heads.ends) + 4*cap(m.weights) + cap(m.filter))
 }
+
+// end is where the blocks end.
+func (m *meta) end() int64 { return int64(m.starts[len(m.starts)-1]) }
 
 // blocks is the number of blocks.
 func (m *meta) blocks() int { return m.seps.len() }
@@ -144,7 +148,7 @@ func (w *writer) add(key, value []byte, k kind) error {
 	}
 	if w.block.len() == 0 {
 		w.room = w.roomHere()
-		w.meta.seps.add(separator(w.last, key))
+		w.meta.seps.add(w.separator(key))
 		w.meta.starts = append(w.meta.starts, uint32(w.size()))
 	}
 	w.last = append(w.last[:0], key...)
@@ -152,7 +156,7 @@ func (w *writer) add(key, value []byte, k kind) error {
 	if k == remove {
 		w.removes++
 	}
-	w.weigh(key, len(key)+len(value))
+	w.weigh(key, len(key)+len(value)+1) // more than nothing, or the entry would not count
 	if w.filter {
 		w.hashes = append(w.hashes, keyHash(key))
 	}
@@ -182,13 +186,13 @@ func (w *writer) weigh(key []byte, n int) {
 	}
 }
 
-// separator returns a short key that is above below, if that is not empty, and not
+// separator returns a short key that is above all before, if there are any, and not
 // above key.
-func separator(below, key []byte) []byte {
-	if len(below) == 0 {
+func (w *writer) separator(key []byte) []byte {
+	if w.entries == 0 {
 		return nil
 	}
-	return key[:min(common(below, key)+1, len(key))]
+	return key[:min(common(w.last, key)+1, len(key))]
 }
 
 func (w *writer) size() int { return w.written + len(w.out) }
@@ -259,18 +263,25 @@ func (p *packer) finish(out []byte, from int) []byte {
 		}
 	}
 	out = append(out, how)
-	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out[from:], castagnoli))
+	return binary.LittleEndian.AppendUint32(out, checksum(out[from:]))
 }
 
-// unpack returns the block in its bytes with their tail; buf is memory for it.
+// check says what is wrong with the bytes of a block with their tail, if anything is.
+func check(stored []byte) (why string) {
+	n := len(stored) - 4
+	if n < 1 {
+		return "a block is too short"
+	}
+	if checksum(stored[:n]) != binary.LittleEndian.Uint32(stored[n:]) {
+		return "the checksum of a block is wrong"
+	}
+	return ""
+}
+
+// unpack returns the block in its bytes with their tail, which were checked; buf is
+// memory for it.
 func unpack(stored, buf []byte) (b block, used []byte, why string) {
 	n := len(stored) - blockTail
-	if n < 0 {
-		return block{}, buf, "a block is too short"
-	}
-	if sum := crc32.Checksum(stored[:n+1], castagnoli); sum != binary.LittleEndian.Uint32(stored[n+1:]) {
-		return block{}, buf, "the checksum of a block is wrong"
-	}
 	raw := stored[:n]
 	if stored[n] == packed {
 		var err error
@@ -313,7 +324,7 @@ func (m *meta) appendTo(out []byte) []byte {
 	}
 	out = append(out, m.filter...)
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(m.filter)))
-	sum := crc32.Checksum(out[from:], castagnoli)
+	sum := checksum(out[from:])
 	out = binary.LittleEndian.AppendUint32(out, uint32(len(out)-from))
 	out = binary.LittleEndian.AppendUint32(out, sum)
 	return binary.LittleEndian.AppendUint64(out, fileMark)
