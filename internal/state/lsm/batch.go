@@ -2,8 +2,13 @@ package lsm
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 )
+
+// maxBatch bounds the bytes of a batch, since places in it have 32 bits, as have those in
+// the table that it becomes.
+const maxBatch = 1<<31 - 1
 
 // Batch is a set of writes that are made together, in order. Commit ends it. Keys that
 // come in ascending order cost least.
@@ -14,6 +19,8 @@ type Batch struct {
 	list, rest []write
 	bytes      []byte
 	writes     int32
+	// full is set if there was no room for a write.
+	full bool
 	// dead are ranges that were removed, and before how many writes each was
 	// preceded by.
 	dead   []span
@@ -58,6 +65,9 @@ func (b *Batch) Add(key []byte, n int64) {
 }
 
 func (b *Batch) put(key, value []byte, k kind) {
+	if b.full = b.full || !fits(len(b.bytes), len(key)+len(value)); b.full {
+		return
+	}
 	w := write{from: uint32(len(b.bytes)), at: b.writes, kind: k}
 	b.bytes = append(b.bytes, key...)
 	w.key = uint32(len(b.bytes))
@@ -71,6 +81,9 @@ func (b *Batch) put(key, value []byte, k kind) {
 	b.list = append(b.list, w)
 }
 
+// fits reports whether a batch of so many bytes may have so many more.
+func fits(bytes, more int) bool { return more <= maxBatch-bytes }
+
 func (b *Batch) keyOf(w write) []byte { return b.bytes[w.from:w.key] }
 
 // Size is the number of bytes in the batch.
@@ -82,12 +95,15 @@ func (b *Batch) Size() int {
 	return n
 }
 
-// Commit makes the writes, and waits if more than two memtables of them are on
+// Commit makes the writes, if they are not more than 2 GB, and waits if more than two memtables of them are on
 // their way to the disk.
 func (b *Batch) Commit() error {
 	db := b.db
 	if err := db.check(); err != nil {
 		return err
+	}
+	if b.full {
+		return db.explain("write", fmt.Errorf("what is to be written at a time has more than %d bytes", maxBatch))
 	}
 	r, err := b.run()
 	if err != nil {
@@ -176,13 +192,48 @@ func (b *Batch) bury() {
 	if len(b.dead) == 0 || b.before[len(b.before)-1] == 0 {
 		return
 	}
-	later := make([]spans, len(b.dead)+1) // what is removed from the i-th range on
-	for i, s := range slices.Backward(b.dead) {
-		later[i] = later[i+1].with(spans{s})
-	}
+	removed := unions(b.dead)
 	gone := func(w write) bool {
 		i, _ := slices.BinarySearch(b.before, w.at+1)
-		return later[i].covers(b.keyOf(w))
+		return removed.from(i, b.keyOf(w))
 	}
 	b.list, b.rest = slices.DeleteFunc(b.list, gone), slices.DeleteFunc(b.rest, gone)
+}
+
+// unionTree has spans, what each two of them come to, each four, and so on: what all
+// from one on come to would take memory with the square of their number.
+type unionTree [][]spans
+
+func unions(list []span) unionTree {
+	level := make([]spans, len(list))
+	for i, s := range list {
+		level[i] = spans{s}
+	}
+	tree := unionTree{level}
+	for len(level) > 1 {
+		var next []spans
+		for two := range slices.Chunk(level, 2) {
+			next = append(next, two[0].with(two[len(two)-1]))
+		}
+		tree, level = append(tree, next), next
+	}
+	return tree
+}
+
+// from reports whether a key is in one of the spans from the i-th on.
+func (t unionTree) from(i int, key []byte) bool {
+	for _, level := range t {
+		if i >= len(level) {
+			break
+		}
+		// What is from an odd one on is that, and what is from the next pair on.
+		if i%2 == 1 || len(level) == 1 {
+			if level[i].covers(key) {
+				return true
+			}
+			i++
+		}
+		i /= 2
+	}
+	return false
 }
