@@ -121,7 +121,11 @@ func runWithRestores(t *testing.T, seed uint64, kind int, backend Backend) {
 			}
 			m.want = cloneWant(last.want)
 			last.part.FS = fsys
-			m.open(Restore(cfg, []Part{last.part}))
+			part := last.part
+			if m.rng.IntN(4) == 0 {
+				part = aged(t, part)
+			}
+			m.open(Restore(cfg, []Part{part}))
 		}
 	}
 	m.expire()

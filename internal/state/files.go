@@ -297,6 +297,16 @@ func (db *DB) damaged(path string) error {
 	return nil
 }
 
+// blame says it better, if it can, that a file of a tree is damaged.
+func (db *DB) blame(err error) error {
+	if corrupt := (*lsm.CorruptError)(nil); errors.As(err, &corrupt) {
+		if better := db.damaged(corrupt.File); better != nil {
+			return better
+		}
+	}
+	return err
+}
+
 // DamageError says that a file of a snapshot is not what it was.
 type DamageError struct {
 	File            string

@@ -306,7 +306,11 @@ func runPartials(t *testing.T, seed uint64, kind int) {
 			if m.rng.IntN(3) == 0 {
 				cfg.Backend = Memory
 			}
-			m.open(Restore(cfg, []Part{last.part}))
+			part := last.part
+			if m.rng.IntN(4) == 0 {
+				part = aged(t, part)
+			}
+			m.open(Restore(cfg, []Part{part}))
 		}
 	}
 	for ns := range int64(6) {
@@ -357,7 +361,11 @@ func TestPartialsRescale(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			next = append(next, keep(t, fsys, snap, fmt.Sprintf("checkpoint-%d-%d", round, sub)))
+			part := keep(t, fsys, snap, fmt.Sprintf("checkpoint-%d-%d", round, sub))
+			if round == 1 {
+				part = aged(t, part)
+			}
+			next = append(next, part)
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}

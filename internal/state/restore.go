@@ -300,7 +300,7 @@ func (p Part) each(db *DB, tmp string, f func(key, value []byte) error) (err err
 	}
 	end := []byte{taskGroup + 1}
 	if p.Info.Version < treeVersion {
-		return oldtree.Each(db.cfg.FS, tmp, end, f)
+		return db.blame(oldtree.Each(db.cfg.FS, tmp, end, f))
 	}
 	tree, err := lsm.Open(db.cfg.FS, tmp, db.treeOptions())
 	if err != nil {

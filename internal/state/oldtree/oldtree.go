@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -18,13 +19,22 @@ import (
 // good during the call only. Damage is an *lsm.CorruptError. The directory must be
 // the caller's own.
 func Each(fsys vfs.FS, dir string, end []byte, f func(key, value []byte) error) (err error) {
+	// An error of the background need not be one of a call.
+	var background quiet
+	defer func() {
+		if failed := background.failed.Load(); err == nil && failed != nil {
+			err = explain(dir, *failed)
+		}
+	}()
 	p, err := pebble.Open(dir, &pebble.Options{
 		FS:                 fsys,
 		ReadOnly:           true,
 		DisableWAL:         true,
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		Merger:             counts,
-		Logger:             quiet{},
+		Logger:             &background,
+		// Unless it is told of damage, Pebble wants to end the process for it.
+		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
 	})
 	if err != nil {
 		return explain(dir, err)
@@ -61,17 +71,20 @@ func explain(dir string, err error) error {
 	return fmt.Errorf("state in %s: %w", dir, err)
 }
 
-// quiet drops what Pebble says: what matters is an error of a call as well.
-type quiet struct{}
+// quiet drops what Pebble says, except that it cannot go on.
+type quiet struct{ failed atomic.Pointer[error] }
 
 // Infof implements pebble.Logger.
-func (quiet) Infof(string, ...any) {}
+func (*quiet) Infof(string, ...any) {}
 
-// Errorf implements pebble.Logger.
-func (quiet) Errorf(string, ...any) {}
+// Errorf implements pebble.Logger. Errors that matter are those of calls.
+func (*quiet) Errorf(string, ...any) {}
 
 // Fatalf implements pebble.Logger.
-func (quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (q *quiet) Fatalf(format string, args ...any) {
+	err := fmt.Errorf(format, args...)
+	q.failed.CompareAndSwap(nil, &err)
+}
 
 // counts merges values by adding them up. Its name is in the files.
 var counts = &pebble.Merger{
