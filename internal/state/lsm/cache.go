@@ -12,6 +12,9 @@ import (
 // for any number of DBs.
 type Cache struct {
 	limit int64
+	// maxIn bounds the number of tables whose meta data are in memory, since each may have
+	// an open file, of which a process may often have some ten thousands only.
+	maxIn int
 
 	mu sync.Mutex
 	// in are the tables whose meta data are in memory, and used is their size; hand is
@@ -28,7 +31,10 @@ type Cache struct {
 const defaultCache = 32 << 20
 
 // NewCache returns a cache of the given size in bytes.
-func NewCache(size int64) *Cache { return &Cache{limit: size} }
+func NewCache(size int64) *Cache { return &Cache{limit: size, maxIn: maxIn} }
+
+// maxIn is the usual maxIn of a Cache.
+const maxIn = 8000
 
 // admit takes the meta data of a table in, and those of others out if they become
 // too many. c.mu is held.
@@ -37,7 +43,7 @@ func (c *Cache) admit(t *table, m *meta) {
 	c.in = append(c.in, t)
 	c.used += m.memBytes()
 	c.trim()
-	for looks := 2 * len(c.in); c.used > c.limit && looks > 0; looks-- {
+	for looks := 2 * len(c.in); (c.used > c.limit || len(c.in) > c.maxIn) && looks > 0; looks-- {
 		if c.hand >= len(c.in) {
 			c.hand = 0
 		}
@@ -78,6 +84,10 @@ func (c *Cache) keep(t *table, blocks []byte) {
 // keepOlder keeps the blocks of a table that was made of others, if there is room
 // without giving up any.
 func (c *Cache) keepOlder(t *table) error {
+	// The index of a table that is too large would only take the place of others.
+	if !c.hasRoom(t.size) {
+		return nil
+	}
 	m, err := t.index()
 	if err != nil || !c.hasRoom(m.end()) {
 		return err

@@ -171,3 +171,57 @@ func TestManyRanges(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestOpenFiles reads more tables than may have an open file.
+func TestOpenFiles(t *testing.T) {
+	const most = 50
+	const n = 10 * most // two in each table
+	cache := NewCache(1 << 30)
+	cache.maxIn = most
+	db, err := Open(vfs.NewMem(), "live", Options{MemTable: 1, Cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := make([]byte, 2100)
+	rnd := rand.New(rand.NewPCG(3, 3))
+	for i := range value {
+		value[i] = byte(rnd.Uint32())
+	}
+	b := db.NewBatch()
+	for i := range n {
+		b.Set(fmt.Appendf(nil, "%06d", i), value)
+	}
+	if err := errors.Join(b.Commit(), db.Compact()); err != nil {
+		t.Fatal(err)
+	}
+	tables := db.now.runs[0].tables
+	if len(tables) <= most {
+		t.Fatalf("%d tables, want more than %d", len(tables), most)
+	}
+	r, err := db.NewReader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		count := 0
+		err := r.Range(nil, []byte{0xff}, func(_, _ []byte) (bool, error) { count++; return true, nil })
+		if err != nil || count != n {
+			t.Fatalf("%d entries, %v, want %d", count, err, n)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open := 0
+	for _, table := range tables {
+		if table.file != nil {
+			open++
+		}
+	}
+	if open > most {
+		t.Errorf("%d files are open, want %d at most", open, most)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
