@@ -169,7 +169,12 @@ func (p Part) copy(ctx context.Context, f FileInfo, fsys vfs.FS, to string) erro
 	if err != nil {
 		return err
 	}
-	return errors.Join(p.read(ctx, f, out), out.Close())
+	// A checkpoint may link it.
+	err = p.read(ctx, f, out)
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
 }
 
 // Look checks the length of a file that has a Tail, and that.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -142,4 +143,50 @@ func TestDeadDisk(t *testing.T) {
 		fsys.FailFrom(1, 0)
 		db.Close()
 	}
+}
+
+// TestSpansGo removes one window after the other, beside rows that stay for ever, older
+// and newer ones in the order of keys. What is noted of the windows goes as well.
+func TestSpansGo(t *testing.T) {
+	db, err := Open(vfs.NewMem(), "db", Options{InOrder: true, MemTable: 16 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	key := func(window, i int) []byte { return fmt.Appendf(nil, "g%010d%06d", window, i) }
+	const windows, rows = 300, 100
+	b := db.NewBatch()
+	b.Set(key(0, 1), nil)
+	b.Set(key(1e9, 1), nil)
+	if err := errors.Join(b.Commit(), db.flush()); err != nil {
+		t.Fatal(err)
+	}
+	for w := 1; w <= windows; w++ {
+		b := db.NewBatch()
+		for i := range rows {
+			b.Set(key(1000*w, i), make([]byte, 20))
+		}
+		b.DeleteRange(key(1000*(w-1), 0)[:11], key(1000*(w-1)+1, 0)[:11])
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.flush(); err != nil {
+		t.Fatal(err)
+	}
+	spans := 0
+	for range 1000 {
+		db.mu.Lock()
+		idle := db.merging == 0 && !db.flushing
+		spans = 0
+		for _, r := range db.now.runs {
+			spans += len(r.dead)
+		}
+		db.mu.Unlock()
+		if idle && spans < windows/10 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d spans are left of %d windows", spans, windows)
 }

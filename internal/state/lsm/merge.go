@@ -173,7 +173,10 @@ func (db *DB) mergeToDisk(v *version, in []*run) (*run, error) {
 		for _, r := range in {
 			dead = dead.with(r.dead)
 		}
-		dead = v.needed(dead, in[len(in)-1])
+		var err error
+		if dead, err = v.needed(dead, in[len(in)-1]); err != nil {
+			return nil, errors.Join(err, o.undo())
+		}
 	}
 	return runOf(o.tables, dead), nil
 }
@@ -187,16 +190,22 @@ func runOf(tables []*table, dead spans) *run {
 }
 
 // needed returns those spans that runs older than the given one may have keys in.
-func (v *version) needed(dead spans, last *run) spans {
+func (v *version) needed(dead spans, last *run) (spans, error) {
 	older := v.runs[slices.Index(v.runs, last)+1:]
-	return slices.DeleteFunc(slices.Clone(dead), func(s span) bool {
+	var out spans
+	for _, s := range dead {
 		for _, r := range older {
-			if i := r.find(s.from); i < len(r.tables) && r.tables[i].overlaps(s) {
-				return false
+			has, err := r.mayHave(s)
+			if err != nil {
+				return nil, err
+			}
+			if has {
+				out = append(out, s)
+				break
 			}
 		}
-		return true
-	})
+	}
+	return out, nil
 }
 
 // tableSize is how large tables get.

@@ -7,7 +7,8 @@ import (
 
 // Ranges that are removed, such as windows that are over, leave bytes behind in older
 // runs, which are not merged for it. So tables are looked for of which nothing is left,
-// which go as they are, and those of which half is gone, which are written anew.
+// which go as they are, and those of which half is gone, which are written anew. Spans
+// that no older run has anything in go as well.
 
 // startPurge begins to look for such tables. db.mu is held.
 func (db *DB) startPurge() {
@@ -26,7 +27,7 @@ func (db *DB) startPurge() {
 
 func (db *DB) purge(v *version) error {
 	for i, r := range v.runs {
-		if len(v.killed[i]) == 0 || r.fresh {
+		if r.fresh || len(v.killed[i]) == 0 && len(r.dead) == 0 {
 			continue
 		}
 		if db.closing.Load() {
@@ -36,10 +37,14 @@ func (db *DB) purge(v *version) error {
 		if err != nil {
 			return err
 		}
-		if plan == nil || !db.claim(r) {
+		dead, err := v.needed(r.dead, r)
+		if err != nil {
+			return err
+		}
+		if plan == nil && len(dead) == len(r.dead) || !db.claim(r) {
 			continue
 		}
-		out, err := db.purgeRun(v, i, plan)
+		out, err := db.purgeRun(v, i, plan, dead)
 		if err == nil {
 			db.install([]*run{r}, out)
 		}
@@ -94,12 +99,15 @@ func planPurge(r *run, killed spans) ([]fate, error) {
 	return plan, nil
 }
 
-// purgeRun returns what is left of the i-th run of a version.
-func (db *DB) purgeRun(v *version, i int, plan []fate) (*run, error) {
+// purgeRun returns what is left of the i-th run of a version, with the spans that are.
+func (db *DB) purgeRun(v *version, i int, plan []fate, dead spans) (*run, error) {
 	r := v.runs[i]
 	bottom := v.oldest(r)
 	o := &output{db: db, format: db.format(!bottom), most: db.tableSize()}
 	var tables []*table
+	if plan == nil {
+		plan = make([]fate, len(r.tables))
+	}
 	made := 0
 	for j, t := range r.tables {
 		switch plan[j] {
@@ -117,5 +125,5 @@ func (db *DB) purgeRun(v *version, i int, plan []fate) (*run, error) {
 			made = len(o.tables)
 		}
 	}
-	return runOf(tables, v.needed(r.dead, r)), nil
+	return runOf(tables, dead), nil
 }

@@ -68,6 +68,9 @@ func (db *DB) push(r *run) error {
 	return db.check()
 }
 
+// spanSize is about what a span takes.
+const spanSize = 128
+
 // unwritten is the size of the runs in memory that are not being written. db.mu is
 // held.
 func (db *DB) unwritten() (n int64) {
@@ -76,7 +79,7 @@ func (db *DB) unwritten() (n int64) {
 			break
 		}
 		if !r.busy {
-			n += r.size()
+			n += r.size() + spanSize*int64(len(r.dead))
 		}
 	}
 	return n
@@ -218,6 +221,9 @@ func (db *DB) flush() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for db.get() == nil {
+		if db.closing.Load() {
+			return errClosing
+		}
 		if db.flushing {
 			db.changed.Wait()
 			continue
@@ -267,7 +273,11 @@ func (db *DB) flushPart(v *version, in []*run) error {
 		}
 		tables = append(tables, file)
 	}
-	db.install(in, runOf(tables, v.needed(r.dead, r)))
+	dead, err := v.needed(r.dead, r)
+	if err != nil {
+		return err
+	}
+	db.install(in, runOf(tables, dead))
 	return nil
 }
 

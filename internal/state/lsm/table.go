@@ -201,9 +201,21 @@ func (t *table) weigh(l spans) (covered, total int64, err error) {
 	return t.covered, t.total, nil
 }
 
-// overlaps reports whether the table may have keys in a span.
-func (t *table) overlaps(s span) bool {
-	return bytes.Compare(t.first, s.to) < 0 && bytes.Compare(t.last, s.from) >= 0
+// mayHave reports whether the table may have keys in a span, as far as is known of their
+// heads.
+func (t *table) mayHave(s span) (bool, error) {
+	if bytes.Compare(t.first, s.to) >= 0 || bytes.Compare(t.last, s.from) < 0 {
+		return false, nil
+	}
+	m, err := t.index()
+	if err != nil || len(m.weights) == 0 {
+		return true, err
+	}
+	i := sort.Search(m.heads.len(), func(i int) bool { return bytes.Compare(m.heads.at(i), s.from) >= 0 })
+	if i < m.heads.len() && bytes.Compare(m.heads.at(i), s.to) < 0 {
+		return true, nil
+	}
+	return i > 0 && bytes.HasPrefix(s.from, m.heads.at(i-1)), nil
 }
 
 // run is one sorted list of entries; its tables do not overlap and are in order. A
@@ -256,6 +268,19 @@ func (r *run) find(key []byte) int {
 		return 0
 	}
 	return sort.Search(len(r.tables), func(i int) bool { return bytes.Compare(r.tables[i].last, key) >= 0 })
+}
+
+// mayHave reports whether one of the run's tables may have keys in a span.
+func (r *run) mayHave(s span) (bool, error) {
+	for _, t := range r.tables[min(r.find(s.from), len(r.tables)):] {
+		if bytes.Compare(t.first, s.to) >= 0 {
+			break
+		}
+		if has, err := t.mayHave(s); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
 }
 
 func setBusy(list []*run, busy bool) {
