@@ -28,9 +28,11 @@ const (
 	// each brings a block. orderedBlockSize is that for entries that are read in order.
 	blockSize        = pageSize
 	orderedBlockSize = maxBlock
-	// maxTable is the size of a table from which on another one begins; tables are
-	// smaller where memory is short, since filters are made at their ends.
-	maxTable, memTables = 16 << 20, 2
+	// A table ends at so many memtables, or at that size. Each file costs some time when a
+	// job starts, and at each checkpoint; filters are made of what is noted of all keys of
+	// a table, and their blocks are kept as a whole.
+	pointTables, maxPointTable     = 4, 32 << 20
+	orderedTables, maxOrderedTable = 8, 64 << 20
 	// maxAhead is how much of a table is read at a time.
 	maxAhead = 128 << 10
 )

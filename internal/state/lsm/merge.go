@@ -209,7 +209,12 @@ func (v *version) needed(dead spans, last *run) (spans, error) {
 }
 
 // tableSize is how large tables get.
-func (db *DB) tableSize() int { return min(maxTable, memTables*db.memTable) }
+func (db *DB) tableSize() int {
+	if db.inOrder {
+		return min(maxOrderedTable, orderedTables*db.memTable)
+	}
+	return min(maxPointTable, pointTables*db.memTable)
+}
 
 // install puts a run, or none, in the place of others.
 func (db *DB) install(in []*run, out *run) {
