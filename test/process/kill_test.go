@@ -49,6 +49,9 @@ func TestKill(t *testing.T) {
 		p.killScript(rnd, shape, "undisturbed", 1)
 		p.good("run", "--fresh", "--data", "data", "job.sql")
 		whole := time.Since(began)
+		if !p.complete() {
+			t.Fatalf("%s: a script that has come to its end is not taken as complete", shape.Name)
+		}
 		want := p.lines("undisturbed")
 		p.remove("undisturbed", "data")
 
@@ -124,9 +127,11 @@ func (p *place) killUntilDone(rnd *rand.Rand, shape sim.Shape, whole time.Durati
 // it was on its way out, and the next run would be another one, which writes
 // its rows beside those of this run.
 func (p *place) complete() bool {
-	_, err := os.Stat(p.path("data/rides/script"))
-	_, finished := os.Stat(p.path("data/rides/finished"))
-	return errors.Is(err, fs.ErrNotExist) && finished == nil
+	if _, err := os.Stat(p.path("data/rides/script")); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	list, err := p.command([]string{"checkpoints", "rides", "--data", "data"}).Output()
+	return err == nil && strings.HasSuffix(strings.TrimSpace(string(list)), " end")
 }
 
 // killed is the exit code of a process that a signal has ended.
