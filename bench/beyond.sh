@@ -2,7 +2,7 @@
 # What it costs to keep more state than memory, when some keys come much more
 # often than others:
 #
-#	bench/beyond.sh [--query NAME] [--keys N] [--rows N] [--skew X] [--memory MB] [--ample MB] [--times LIST] [--program FILE] [-D key=value ...]
+#	bench/beyond.sh [--query NAME] [--keys N] [--rows N] [--skew X] [--memory MB] [--ample MB] [--times LIST] [--room PERCENT] [--program FILE] [-D key=value ...]
 #
 # Each key comes once, so that all rows of state exist; then come ROWS more rows, whose
 # keys are u^SKEW times KEYS with u even between 0 and 1: with 16, the default, the
@@ -27,10 +27,12 @@
 # what rows of state may take: half of what the limit leaves behind the 40 MiB that the
 # program needs. The control groups have a third more then, as a container has whose
 # memory.limit is not set: files that are read again and again have to lie somewhere.
+# --room is how much more they have, in percent: with 1000 all files fit into the
+# system's cache, and what a read from the disk costs does not count.
 # A row takes as many bytes of memory as EXPLAIN STATE says.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
-query=merged keys= rows= skew=16 memory=1024 ample= times= program=bin/millstream
+query=merged keys= rows= skew=16 memory=1024 ample= times= wanted= program=bin/millstream
 while [ $# -gt 0 ]; do
 	case $1 in
 	--query) query=$2 ;;
@@ -40,6 +42,7 @@ while [ $# -gt 0 ]; do
 	--memory) memory=$2 ;;
 	--ample) ample=$2 ;;
 	--times) times=$2 ;;
+	--room) wanted=$2 ;;
 	--program) program=$2 ;;
 	*) break ;;
 	esac
@@ -65,6 +68,7 @@ fi
 dir=$(mktemp -d)
 source "$here/group.bash"
 [ -z "$times" ] || room=33
+room=${wanted:-$room}
 trap 'leave; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM
 last=$((keys + rows - 1))

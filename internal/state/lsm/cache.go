@@ -96,7 +96,9 @@ func (c *Cache) keepOlder(t *table) error {
 	if err := t.read(blocks, 0); err != nil {
 		return err
 	}
+	var y yielder
 	for i := range m.blocks() {
+		y.now()
 		if why := check(blocks[m.starts[i]:m.starts[i+1]]); why != "" {
 			return t.corrupt(why)
 		}

@@ -20,7 +20,11 @@ func keyHash(key []byte) uint32 { return uint32(xxh3.Hash(key) >> 32) }
 func newFilter(hashes []uint32) filter {
 	lines := (len(hashes)*filterBits + 8*filterLine - 1) / (8 * filterLine)
 	f := make(filter, lines*filterLine)
-	for _, h := range hashes {
+	var y yielder
+	for i, h := range hashes {
+		if i%(1<<12) == 0 {
+			y.now()
+		}
 		line, bit, step := f.place(h)
 		for range filterProbes {
 			line[bit>>3&(filterLine-1)] |= 1 << (bit & 7)

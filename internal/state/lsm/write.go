@@ -201,10 +201,10 @@ func (w *writer) endBlock() error {
 	from := len(w.out)
 	w.out = w.block.appendTo(w.out, w.room)
 	w.out = w.pack.finish(w.out, from)
+	w.yield.now()
 	if w.file == nil || len(w.out) < writeSize {
 		return nil
 	}
-	w.yield.now()
 	return w.write()
 }
 
