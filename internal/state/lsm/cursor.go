@@ -18,7 +18,6 @@ type cursor struct {
 	// entry there.
 	table int
 	ok    bool
-	index *meta
 	no    int // the block
 	block block
 	at    int
@@ -57,7 +56,7 @@ func (c *cursor) load(t *table, m *meta, no int) error {
 	if c.plain = plain; why != "" {
 		return t.corrupt(why)
 	}
-	c.block, c.no, c.blockOf, c.index = b, no, t, m
+	c.block, c.no, c.blockOf = b, no, t
 	return nil
 }
 
@@ -110,24 +109,12 @@ func (c *cursor) seek(key []byte) error {
 		if err := c.seekRaw(key); err != nil || !c.ok {
 			return err
 		}
-		to, dead := c.killedTo()
-		if !dead {
+		dead, ok := c.killed.of(c.key)
+		if !ok {
 			return nil
 		}
-		key = to
+		key = dead.to
 	}
-}
-
-// killedTo returns the end of the span of newer runs that the entry is in.
-func (c *cursor) killedTo() (to []byte, dead bool) {
-	if len(c.killed) == 0 {
-		return nil, false
-	}
-	i := c.killed.behind(c.key)
-	if i < len(c.killed) && bytes.Compare(c.killed[i].from, c.key) <= 0 {
-		return c.killed[i].to, true
-	}
-	return nil, false
 }
 
 func (c *cursor) seekRaw(key []byte) error {
@@ -164,8 +151,8 @@ func (c *cursor) next() error {
 	} else if err := c.nextBlock(); err != nil || !c.ok {
 		return err
 	}
-	if to, dead := c.killedTo(); dead {
-		return c.seek(to)
+	if dead, ok := c.killed.of(c.key); ok {
+		return c.seek(dead.to)
 	}
 	return nil
 }
@@ -198,11 +185,11 @@ func (c *cursor) seekBelow(key []byte) error {
 		if err := c.seekBelowRaw(key); err != nil || !c.ok {
 			return err
 		}
-		i := c.killed.behind(c.key)
-		if i == len(c.killed) || bytes.Compare(c.killed[i].from, c.key) > 0 {
+		dead, ok := c.killed.of(c.key)
+		if !ok {
 			return nil
 		}
-		key = c.killed[i].from
+		key = dead.from
 	}
 }
 

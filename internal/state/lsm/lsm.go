@@ -187,6 +187,11 @@ func (db *DB) Excise(from, to []byte) error {
 func (db *DB) acquire() *version {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	return db.held()
+}
+
+// held is acquire where db.mu is held.
+func (db *DB) held() *version {
 	db.now.users.Add(1)
 	return db.now
 }
@@ -280,8 +285,8 @@ func (db *DB) Compact() error {
 	if err := db.check(); err != nil || len(db.now.runs) == 0 {
 		return err
 	}
-	in, v := db.now.runs, db.now
-	v.users.Add(1)
+	v := db.held()
+	in := v.runs
 	setBusy(in, true)
 	db.mu.Unlock()
 	err := db.mergeRuns(v, in)

@@ -62,8 +62,7 @@ func (db *DB) startMerges() {
 		}
 		db.merging++
 		setBusy(in, true)
-		v := db.now
-		v.users.Add(1)
+		v := db.held()
 		db.background(func() error {
 			defer v.drop()
 			return db.mergeRuns(v, in)

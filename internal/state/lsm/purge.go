@@ -14,8 +14,7 @@ import (
 func (db *DB) startPurge() {
 	db.purging, db.purgeDue = true, false
 	db.merging++
-	v := db.now
-	v.users.Add(1)
+	v := db.held()
 	db.background(func() error {
 		defer v.drop()
 		return db.purge(v)

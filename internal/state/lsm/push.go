@@ -100,13 +100,13 @@ func (db *DB) tidy() error {
 			db.mu.Unlock()
 			return nil
 		}
-		v.users.Add(1)
+		db.held()
 		in := v.runs[:2]
-		in[0].busy, in[1].busy = true, true
+		setBusy(in, true)
 		db.mu.Unlock()
 		out, err := db.mergeInMemory(v, in)
 		db.mu.Lock()
-		in[0].busy, in[1].busy = false, false
+		setBusy(in, false)
 		var old *version
 		if err == nil {
 			old = db.replace(substitute(db.now.runs, in, out))
@@ -203,8 +203,7 @@ func (db *DB) startFlush(all bool) {
 	for _, p := range parts {
 		setBusy(p, true)
 	}
-	v := db.now
-	v.users.Add(1)
+	v := db.held()
 	db.background(func() error {
 		defer v.drop()
 		for _, p := range parts {

@@ -73,18 +73,22 @@ func (l spans) join(s span) spans {
 	return l
 }
 
-// behind returns the index of the first span that ends behind key.
-func (l spans) behind(key []byte) int {
-	return sort.Search(len(l), func(i int) bool { return bytes.Compare(l[i].to, key) > 0 })
+// of returns the span that has a key, if one does.
+func (l spans) of(key []byte) (s span, ok bool) {
+	if len(l) == 0 {
+		return span{}, false
+	}
+	i := sort.Search(len(l), func(i int) bool { return bytes.Compare(l[i].to, key) > 0 })
+	if i == len(l) || bytes.Compare(l[i].from, key) > 0 {
+		return span{}, false
+	}
+	return l[i], true
 }
 
 // covers reports whether a key is in one of the spans.
 func (l spans) covers(key []byte) bool {
-	if len(l) == 0 {
-		return false
-	}
-	i := l.behind(key)
-	return i < len(l) && bytes.Compare(l[i].from, key) <= 0
+	_, ok := l.of(key)
+	return ok
 }
 
 // all reports whether a span has all keys that begin with prefix.

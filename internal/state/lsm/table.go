@@ -272,7 +272,7 @@ func (r *run) find(key []byte) int {
 
 // mayHave reports whether one of the run's tables may have keys in a span.
 func (r *run) mayHave(s span) (bool, error) {
-	for _, t := range r.tables[min(r.find(s.from), len(r.tables)):] {
+	for _, t := range r.tables[r.find(s.from):] {
 		if bytes.Compare(t.first, s.to) >= 0 {
 			break
 		}

@@ -3,8 +3,6 @@
 package oldtree
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -90,17 +88,9 @@ func (q *quiet) Fatalf(format string, args ...any) {
 var counts = &pebble.Merger{
 	Name: "millstream.count.1",
 	Merge: func(_, value []byte) (pebble.ValueMerger, error) {
-		n, err := count(value)
+		n, err := lsm.Count(value)
 		return &countMerger{n}, err
 	},
-}
-
-func count(value []byte) (int64, error) {
-	n, used := binary.Varint(value)
-	if used != len(value) {
-		return 0, errors.New("oldtree: not a count")
-	}
-	return n, nil
 }
 
 type countMerger struct{ n int64 }
@@ -112,12 +102,12 @@ func (m *countMerger) MergeNewer(value []byte) error { return m.add(value) }
 func (m *countMerger) MergeOlder(value []byte) error { return m.add(value) }
 
 func (m *countMerger) add(value []byte) error {
-	n, err := count(value)
+	n, err := lsm.Count(value)
 	m.n += n
 	return err
 }
 
 // Finish implements pebble.ValueMerger.
 func (m *countMerger) Finish(bool) ([]byte, io.Closer, error) {
-	return binary.AppendVarint(nil, m.n), nil, nil
+	return lsm.AppendCount(nil, m.n), nil, nil
 }
