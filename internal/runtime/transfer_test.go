@@ -159,7 +159,10 @@ func TestUploadsOfTasks(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	r := runtime.NewRunner(g, uploadConfig(tasks), data)
+	// With memory for all rows, no task waits for its snapshot to be written.
+	cfg := uploadConfig(tasks)
+	cfg.State.Budget = nil
+	r := runtime.NewRunner(g, cfg, data)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
